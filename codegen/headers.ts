@@ -1,0 +1,25 @@
+// The mlx-c headers on disk: found, hashed, and dated by the version that mlx-c's own build gives itself.
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { HeaderFile, HeaderSet } from "./ir.ts";
+
+/** Reads the headers of an mlx-c source folder (the one with CMakeLists.txt and mlx/c). */
+export function readHeaders(mlxc: string): HeaderSet {
+  const folder = join(mlxc, "mlx", "c");
+  const names = readdirSync(folder).filter((name) => name.endsWith(".h")).sort();
+  const files = names.map((name): HeaderFile => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+  if (files.length === 0) throw new Error(`${folder} holds no headers`);
+  const cmake = readFileSync(join(mlxc, "CMakeLists.txt"), "utf8");
+  const version = /set\(MLX_C_VERSION (\d+\.\d+\.\d+)\)/.exec(cmake)?.[1];
+  if (version === undefined) throw new Error(`${join(mlxc, "CMakeLists.txt")} does not say MLX_C_VERSION`);
+  return { version, hash: hashHeaders(files), files };
+}
+
+/** sha256 over the names and texts of all headers, in the order of their names. */
+export function hashHeaders(files: readonly HeaderFile[]): string {
+  const hash = createHash("sha256");
+  for (const { name, text } of files) hash.update(`${name}\0${text}\0`);
+  return hash.digest("hex");
+}
