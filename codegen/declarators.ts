@@ -89,7 +89,9 @@ function read(header: string, node: Node, base: RawType): Declared {
       return { name: node.text, ctype: base };
     case "pointer_declarator":
     case "abstract_pointer_declarator": {
-      const extra = namedChildren(node).find((child) => child.type.includes("qualifier") || child.type.startsWith("ms_"));
+      const extra = namedChildren(node).find(
+        (child) => child.type.includes("qualifier") || child.type.startsWith("ms_"),
+      );
       if (extra !== undefined) throw unknown(header, extra, "qualifier of a pointer");
       const pointer = makeType(base.base, base.isConst, base.pointers + 1);
       const inner = node.childForFieldName("declarator");

@@ -8,7 +8,9 @@ import type { HeaderFile, HeaderSet } from "./ir.ts";
 /** Reads the headers of an mlx-c source folder (the one with CMakeLists.txt and mlx/c). */
 export function readHeaders(mlxc: string): HeaderSet {
   const folder = join(mlxc, "mlx", "c");
-  const names = readdirSync(folder).filter((name) => name.endsWith(".h")).sort();
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith(".h"))
+    .sort();
   const files = names.map((name): HeaderFile => ({ name, text: readFileSync(join(folder, name), "utf8") }));
   if (files.length === 0) throw new Error(`${folder} holds no headers`);
   const cmake = readFileSync(join(mlxc, "CMakeLists.txt"), "utf8");

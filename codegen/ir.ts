@@ -30,18 +30,7 @@ export interface Signature {
 }
 
 /** The bun:ffi types that the generated symbols use. */
-export type FfiType =
-  | "ptr"
-  | "bool"
-  | "i32"
-  | "u32"
-  | "i64_fast"
-  | "u64_fast"
-  | "i64"
-  | "u64"
-  | "f32"
-  | "f64"
-  | "void";
+export type FfiType = "ptr" | "bool" | "i32" | "u32" | "i64_fast" | "u64_fast" | "i64" | "u64" | "f32" | "f64" | "void";
 
 /** A C arithmetic type by its exact width, whatever its spelling. */
 export type Scalar =
@@ -104,10 +93,7 @@ export type Role =
   | { kind: "enum"; of: string };
 
 /** What the elements of an array parameter are. */
-export type ArrayElement =
-  | { kind: "scalar"; scalar: Scalar }
-  | { kind: "handle"; of: string }
-  | { kind: "string" };
+export type ArrayElement = { kind: "scalar"; scalar: Scalar } | { kind: "handle"; of: string } | { kind: "string" };
 
 /** One parameter of a function or of a callback. */
 export interface Param {

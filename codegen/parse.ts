@@ -34,14 +34,18 @@ function optionalValue({ cname, header, line }: RawStruct): "int" | "float" | "d
   throw new HeaderError(header, line, `codegen does not know how ${cname} is passed`);
 }
 
-function collectNames(headers: readonly RawHeader[], structs: readonly CStruct[], handles: readonly HandleKind[]): Names {
+function collectNames(
+  headers: readonly RawHeader[],
+  structs: readonly CStruct[],
+  handles: readonly HandleKind[],
+): Names {
   const raw = new Map(headers.flatMap((header) => header.structs).map((struct) => [struct.cname, struct]));
   const optionals = structs.filter((struct) => struct.shape === "optional").map((struct) => struct.cname);
   const ofShape = (shape: CStruct["shape"]): Set<string> =>
     new Set(structs.filter((struct) => struct.shape === shape).map((struct) => struct.cname));
-  const callbacks = headers.flatMap((header) => header.aliases).flatMap(({ cname, target }) =>
-    target.signature === undefined ? [] : [[cname, target.signature] as const]
-  );
+  const callbacks = headers
+    .flatMap((header) => header.aliases)
+    .flatMap(({ cname, target }) => (target.signature === undefined ? [] : [[cname, target.signature] as const]));
   return {
     handles: new Map(handles.map((handle) => [handle.cname, handle.kind])),
     optionals: new Map(optionals.map((cname) => [cname, optionalValue(raw.get(cname) as RawStruct)])),
@@ -74,7 +78,10 @@ export async function parseHeaders(set: HeaderSet): Promise<Api> {
   }));
   const names = collectNames(headers, shapes, handles);
   const finish = (struct: RawStruct): CStruct["fields"] =>
-    struct.fields.map(({ name, ctype }) => ({ name, ctype: finishType(ctype, { ...struct, name: struct.cname }, names) }));
+    struct.fields.map(({ name, ctype }) => ({
+      name,
+      ctype: finishType(ctype, { ...struct, name: struct.cname }, names),
+    }));
 
   const known = new Set(allStructs.map((struct) => struct.cname));
   for (const forward of headers.flatMap((header) => header.forwards)) {
@@ -91,12 +98,16 @@ export async function parseHeaders(set: HeaderSet): Promise<Api> {
     handles,
     structs: shapes.map((shape, index) => ({ ...shape, fields: finish(others[index] as RawStruct) })),
     enums: headers.flatMap((header) => header.enums),
-    aliases: headers.flatMap((header) => header.aliases).map((alias): CAlias => {
-      return { ...alias, target: finishType(alias.target, { ...alias, name: alias.cname }, names) };
-    }),
-    statics: headers.flatMap((header) => header.statics).map(({ name, ctype, header, line }) => {
-      return { name, ctype: finishType(ctype, { name, header, line }, names), header, line };
-    }),
+    aliases: headers
+      .flatMap((header) => header.aliases)
+      .map((alias): CAlias => {
+        return { ...alias, target: finishType(alias.target, { ...alias, name: alias.cname }, names) };
+      }),
+    statics: headers
+      .flatMap((header) => header.statics)
+      .map(({ name, ctype, header, line }) => {
+        return { name, ctype: finishType(ctype, { name, header, line }, names), header, line };
+      }),
     defines: headers.flatMap((header) => header.defines),
   };
   refuseRepeats(api);

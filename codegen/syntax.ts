@@ -124,7 +124,8 @@ function isConditionPart(parent: Node, node: Node): boolean {
 
 function readDefine(header: string, node: Node, guard: Guard | undefined, out: RawHeader): void {
   const macro = node.childForFieldName("name")?.text;
-  if (macro === undefined || node.childForFieldName("value") !== null) throw unknown(header, node, "macro with a value");
+  if (macro === undefined || node.childForFieldName("value") !== null)
+    throw unknown(header, node, "macro with a value");
   out.defines.push({ macro, ...place(header, node, guard) });
 }
 
@@ -132,8 +133,8 @@ function readConditional(header: string, node: Node, guard: Guard | undefined, o
   const [first] = children(node).filter((child) => !isConditionPart(node, child));
   const macro = node.childForFieldName("name")?.text;
   const negative = node.child(0)?.type === "#ifndef";
-  const isIncludeGuard = top && negative && first?.type === "preproc_def"
-    && first.childForFieldName("name")?.text === macro;
+  const isIncludeGuard =
+    top && negative && first?.type === "preproc_def" && first.childForFieldName("name")?.text === macro;
   if (isIncludeGuard) {
     walk(header, node, guard, out, false);
     return;

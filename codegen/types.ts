@@ -26,7 +26,8 @@ const scalars: Readonly<Record<string, Scalar>> = {
 };
 
 /**
- * How a scalar travels by value. Widths are exact and never widened: Apple's arm64 packs stack arguments.
+ * How a scalar travels by value. Widths are exact and never widened: Apple's arm64 packs stack arguments. size_t is the
+ * 64-bit register that a pointer is, and costs half as much declared as one (the figures are in emit-symbols.ts).
  * The 16-bit floats and complex64 occur behind pointers only, so they have no row.
  */
 const scalarFfi: Partial<Record<Scalar, FfiType>> = {
@@ -35,8 +36,8 @@ const scalarFfi: Partial<Record<Scalar, FfiType>> = {
   uint32: "u32",
   int64: "i64",
   uint64: "u64",
-  size: "u64",
-  uintptr: "u64",
+  size: "ptr",
+  uintptr: "ptr",
   float32: "f32",
   float64: "f64",
 };
@@ -80,7 +81,13 @@ export function classifyParams(raw: readonly RawParam[], owner: Owner, names: Na
   return raw.map((param, index) => {
     const before = roles[index - 1];
     const role: Role = before?.kind === "array" ? { kind: "length", array: index - 1 } : (roles[index] as Role);
-    return { name: param.name, index, ctype: finishType(param.ctype, owner, names), role, ffi: ffiOf(role, param.ctype) };
+    return {
+      name: param.name,
+      index,
+      ctype: finishType(param.ctype, owner, names),
+      role,
+      ffi: ffiOf(role, param.ctype),
+    };
   });
 }
 
@@ -100,10 +107,18 @@ function roleOf(param: RawParam, index: number, all: readonly RawParam[], owner:
   const role = plainRole(param, index, all, owner, names);
   if (role === undefined) {
     const what = `parameter ${param.name || index} of ${owner.name || "a callback"}`;
-    throw new HeaderError(owner.header, owner.line, `${what} has a type that codegen does not know: ${param.ctype.text}`);
+    throw new HeaderError(
+      owner.header,
+      owner.line,
+      `${what} has a type that codegen does not know: ${param.ctype.text}`,
+    );
   }
   if (param.nullable && !("nullable" in role)) {
-    throw new HeaderError(owner.header, owner.line, `parameter ${param.name} of ${owner.name} cannot be null: ${role.kind}`);
+    throw new HeaderError(
+      owner.header,
+      owner.line,
+      `parameter ${param.name} of ${owner.name} cannot be null: ${role.kind}`,
+    );
   }
   return role;
 }
@@ -128,17 +143,12 @@ function plainRole(
   return pointerRole(ctype, index, nullable, owner, names);
 }
 
-function valueRole(
-  ctype: RawType,
-  isLast: boolean,
-  nullable: boolean,
-  owner: Owner,
-  names: Names,
-): Role | undefined {
+function valueRole(ctype: RawType, isLast: boolean, nullable: boolean, owner: Owner, names: Names): Role | undefined {
   const { base } = ctype;
   const handle = names.handles.get(base);
   if (handle !== undefined) {
-    const isStream = handle === "stream" && isLast && !["", "stream.h", "vector.h"].includes(owner.name && owner.header);
+    const isStream =
+      handle === "stream" && isLast && !["", "stream.h", "vector.h"].includes(owner.name && owner.header);
     return isStream ? { kind: "stream" } : { kind: "handle", of: handle, nullable };
   }
   const optional = names.optionals.get(base);
@@ -150,13 +160,7 @@ function valueRole(
   return scalar !== undefined && scalarFfi[scalar] !== undefined ? { kind: "scalar", scalar } : undefined;
 }
 
-function pointerRole(
-  ctype: RawType,
-  index: number,
-  nullable: boolean,
-  owner: Owner,
-  names: Names,
-): Role | undefined {
+function pointerRole(ctype: RawType, index: number, nullable: boolean, owner: Owner, names: Names): Role | undefined {
   const { base, isConst, pointers } = ctype;
   if (base === "char") {
     if (pointers === 2) return { kind: "outString" };
@@ -201,8 +205,6 @@ function ffiOf(role: Role, ctype: RawType): readonly FfiType[] {
       return [scalarFfi[scalars[ctype.base] as Scalar] as FfiType];
     case "enum":
       return ["i32"];
-    case "optional":
-      return ["u64"];
     case "iterator":
       return ["ptr", "ptr"];
     case "vtable":
@@ -233,5 +235,9 @@ export function classifyReturn(ctype: RawType, owner: Owner, names: Names): { re
     const ffi = scalar === undefined ? undefined : returnFfi[scalar];
     if (scalar !== undefined && ffi !== undefined) return { returns: { kind: "scalar", scalar }, ffi };
   }
-  throw new HeaderError(owner.header, owner.line, `${owner.name} returns a type that codegen does not know: ${ctype.text}`);
+  throw new HeaderError(
+    owner.header,
+    owner.line,
+    `${owner.name} returns a type that codegen does not know: ${ctype.text}`,
+  );
 }
