@@ -1,8 +1,11 @@
 // The mlx-c headers on disk: found, hashed, and dated by the version that mlx-c's own build gives itself.
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fetchCrate, unpackCrate } from "../native/fetch.ts";
+import { hostPlatform, recipes } from "../native/recipes.ts";
+import { findTools } from "../native/tools.ts";
 import type { HeaderFile, HeaderSet } from "./ir.ts";
 
 /** Reads the headers of an mlx-c source folder (the one with CMakeLists.txt and mlx/c). */
@@ -24,4 +27,30 @@ export function hashHeaders(files: readonly HeaderFile[]): string {
   const hash = createHash("sha256");
   for (const { name, text } of files) hash.update(`${name}\0${text}\0`);
   return hash.digest("hex");
+}
+
+/**
+ * The folder of the mlx-c sources that the native build pins, fetched and hash-checked as it does. They are unpacked
+ * apart from the build's own copy, which the build patches.
+ */
+export async function mlxcSources(): Promise<string> {
+  const root = resolve(import.meta.dir, "..");
+  const platform = hostPlatform(process.platform, process.arch) ?? "linux-x64";
+  const { crate } = recipes[platform];
+  const folder = join(root, ".cache", `${crate.name}-${crate.version}-${crate.sha256.slice(0, 12)}`);
+  const sources = join(folder, `${crate.name}-${crate.version}`, crate.sources);
+  if (existsSync(sources)) return sources;
+
+  const tools = await findTools(recipes[platform]);
+  const file = await fetchCrate(crate, join(root, "native", "build", "cache"), tools);
+  mkdirSync(join(root, ".cache"), { recursive: true });
+  const temporary = mkdtempSync(join(root, ".cache", "unpack-"));
+  try {
+    await unpackCrate(file, join(temporary, "crate"), tools);
+    // Another run may have put the very same folder there in the meantime.
+    if (!existsSync(folder)) renameSync(join(temporary, "crate"), folder);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  return sources;
 }

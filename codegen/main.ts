@@ -1,0 +1,58 @@
+// `bun run codegen` writes the files of generated/; `bun run codegen --check` writes none and fails when one differs.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { firstDifference } from "./difference.ts";
+import { mlxcSources, readHeaders } from "./headers.ts";
+import { outputs } from "./outputs.ts";
+import { parseHeaders } from "./parse.ts";
+
+const usage = `usage: bun run codegen [--check] [--headers FOLDER]
+  --check            write nothing; fail, naming the files, if generated/ is not what the sources give
+  --headers FOLDER   an unpacked mlx-c, instead of the one that the native build pins and fetches`;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { check: { type: "boolean" }, headers: { type: "string" }, help: { type: "boolean" } },
+  });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const root = resolve(import.meta.dir, "..");
+  const set = readHeaders(values.headers === undefined ? await mlxcSources() : resolve(values.headers));
+  const api = await parseHeaders(set);
+
+  let drifted = 0;
+  let written = 0;
+  for (const { path, emit } of outputs) {
+    const file = join(root, path);
+    const text = await emit({ api, root });
+    const old = existsSync(file) ? readFileSync(file, "utf8") : null;
+    if (old === text) continue;
+    if (values.check) {
+      drifted++;
+      console.error(`${path} ${old === null ? "does not exist" : `differs\n${firstDifference(old, text)}`}`);
+    } else {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      written++;
+      console.log(`wrote ${path}`);
+    }
+  }
+  if (drifted > 0) {
+    console.error(`codegen --check: ${drifted} of ${outputs.length} files differ; run: bun run codegen`);
+    return 1;
+  }
+  const summary = values.check ? "all as generated" : `${written} written, ${outputs.length - written} as they were`;
+  console.log(`codegen: mlx-c ${api.version}, ${api.functions.length} functions, ${outputs.length} files, ${summary}`);
+  return 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`codegen: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,25 @@
+// Every generated file and what writes it: the one table that main.ts and the drift test go through.
+
+import { coverage, emitCoverage } from "./emit-coverage.ts";
+import { emitEnums, emitHandles, emitHeaderInfo } from "./emit-handles.ts";
+import { emitSymbols } from "./emit-symbols.ts";
+import type { Api } from "./ir.ts";
+
+/** What an emitter may look at. */
+export interface EmitContext {
+  api: Api;
+  /** The project's folder. */
+  root: string;
+}
+
+/**
+ * Path from the project's folder -> its text. In order: coverage.json is last, since it reads the sources, the files
+ * generated before it among them.
+ */
+export const outputs: readonly { path: string; emit: (context: EmitContext) => string | Promise<string> }[] = [
+  { path: "generated/header-info.ts", emit: ({ api }) => emitHeaderInfo(api) },
+  { path: "generated/symbols.ts", emit: ({ api }) => emitSymbols(api) },
+  { path: "generated/enums.ts", emit: ({ api }) => emitEnums(api) },
+  { path: "generated/handles.ts", emit: ({ api }) => emitHandles(api) },
+  { path: "generated/coverage.json", emit: ({ api, root }) => emitCoverage(coverage(api, root)) },
+];
