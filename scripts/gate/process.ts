@@ -18,6 +18,8 @@ export interface ProcessOptions {
   env?: Record<string, string | undefined>;
   /** Limit in seconds; the whole group is killed when it passes. */
   timeout: number;
+  /** Kills the whole group when it fires. */
+  signal?: AbortSignal;
   /** Copies the output to this process's own output while it arrives. */
   echo?: boolean;
 }
@@ -74,6 +76,10 @@ export function runProcess(command: readonly string[], options: ProcessOptions):
     timedOut = true;
     if (pid !== undefined) killGroup(pid);
   }, options.timeout * 1000);
+
+  options.signal?.addEventListener("abort", () => {
+    if (pid !== undefined) killGroup(pid);
+  });
 
   let settled = false;
   const finish = (code: number | null, signal: string | null): void => {
