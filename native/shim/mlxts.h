@@ -1,0 +1,173 @@
+/* The C interface of mlx-ts's own small library beside libmlxc: what mlx-c has no function for. */
+#ifndef MLXTS_H
+#define MLXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mlx/c/array.h"
+#include "mlx/c/vector.h"
+/* io_types.h names vectors without including them. */
+#include "mlx/c/io_types.h"
+
+#define MLXTS_ABI 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors -------------------------------------------------------------------------------------------------- */
+
+/* Replaces mlx-c's error handler, which ends the process, by one that keeps the message for the calling thread.
+   Call it once per process before anything else; calling it again, from any thread, is harmless. Returns 0. */
+int mlxts_install_error_handler(void);
+
+/* The last message recorded on this thread, or NULL when there was none since the previous call. The text stays
+   valid until the next call on the same thread. */
+const char* mlxts_error_take(void);
+
+/* ---- versions ------------------------------------------------------------------------------------------------ */
+
+/* JSON text {"mlx","headers","mlxc","abi"}: the version of the loaded libmlx, of the MLX headers this library was
+   compiled with, of mlx-c, and MLXTS_ABI. Static, never freed. */
+const char* mlxts_versions(void);
+
+/* ---- closures ------------------------------------------------------------------------------------------------ */
+
+/* A closure's payload is no pointer but the number owner * 2^32 + id: the JavaScript callback reads the id from it,
+   and its destructor, which MLX may run on any thread, leaves the id in the owner's queue. */
+
+/* A new owner (one per JavaScript thread), from 1 up; 0 when all 2^20 are used up. */
+uint32_t mlxts_owner_new(void);
+
+/* Forgets an owner: its queue is dropped and later destructors of its closures are ignored. */
+void mlxts_owner_free(uint32_t owner);
+
+/* The payload for mlx_closure_new_func_payload and its relatives. Allocates nothing. */
+void* mlxts_closure_payload(uint32_t owner, uint32_t id);
+
+/* The destructor to give along with such a payload. Callable on any thread. */
+void mlxts_closure_dtor(void* payload);
+
+/* Moves up to `capacity` ids of closures that MLX has destroyed into `ids` and returns how many were written. Call
+   it again while it returns `capacity`. */
+size_t mlxts_closure_drain(uint32_t owner, uint32_t* ids, size_t capacity);
+
+/* ---- owned bytes --------------------------------------------------------------------------------------------- */
+
+/* Memory for mlx_array_new_data_managed and for ArrayBuffers: NULL when there is none left. Free it with
+   mlxts_release. */
+void* mlxts_allocate(size_t bytes);
+
+/* free(): a destructor that never touches JavaScript, so any thread may call it. NULL is allowed. */
+void mlxts_release(void* memory);
+
+/* The same with the second argument of a JavaScript buffer deallocator, which is ignored. */
+void mlxts_release_buffer(void* memory, void* context);
+
+/* ---- looking into an array ----------------------------------------------------------------------------------- */
+
+/* Each of these accepts any handle: an empty one or an unevaluated array answers NULL, 0 or -1 as said, never a
+   crash, and none of them evaluates. Only the thread that evaluates the array may call those about storage. */
+
+/* Identity of the array's node: equal for two handles of the same array. 0 for an empty handle. */
+uint64_t mlxts_array_id(mlx_array a);
+
+/* 0 not scheduled, 1 scheduled, 2 available; -1 for an empty handle. */
+int mlxts_array_status(mlx_array a);
+
+/* Address of the first element; NULL unless the array is available and has storage. */
+void* mlxts_array_data(mlx_array a);
+
+/* Start of the storage that the array views, on the host; NULL unless available. Migrates on CUDA. */
+void* mlxts_array_buffer(mlx_array a);
+
+/* MLX's own buffer object: MTL::Buffer* on Metal, the allocator's block elsewhere; NULL unless available. */
+void* mlxts_array_native_buffer(mlx_array a);
+
+/* Identity of the storage, shared by all views of it; 0 when there is none. */
+uint64_t mlxts_array_storage_id(mlx_array a);
+
+/* Bytes of the whole storage; -1 unless available. */
+int64_t mlxts_array_buffer_size(mlx_array a);
+
+/* Bytes from the start of the storage to the first element; -1 unless available. MLX may record a negative value,
+   which is reported as it is: test the status first. */
+int64_t mlxts_array_offset(mlx_array a);
+
+/* Elements of the storage that the array spans, as MLX counts them; -1 unless available. */
+int64_t mlxts_array_data_size(mlx_array a);
+
+/* Bit 0 contiguous, bit 1 row-contiguous, bit 2 column-contiguous; -1 unless available. */
+int mlxts_array_flags(mlx_array a);
+
+/* References to the array's node, this handle included; -1 for an empty handle. */
+int64_t mlxts_array_use_count(mlx_array a);
+
+/* References to the storage; -1 unless available. */
+int64_t mlxts_array_storage_use_count(mlx_array a);
+
+/* 1 while the array is a placeholder or result inside a transform, 0 otherwise; -1 for an empty handle. */
+int mlxts_array_is_tracer(mlx_array a);
+
+/* 1 when an evaluation error is stored on the array's event, 0 otherwise; -1 for an empty handle. */
+int mlxts_array_has_error(mlx_array a);
+
+/* Name of the operation that makes the array ("Add"), NULL for data or once it has been computed and detached. Valid
+   until the next call on this thread. */
+const char* mlxts_array_primitive(mlx_array a);
+
+/* Identity of that operation, shared by all its outputs; 0 when there is none. */
+uint64_t mlxts_array_primitive_id(mlx_array a);
+
+/* Number of inputs of that operation, 0 when there is none; -1 for an empty handle. */
+int64_t mlxts_array_num_inputs(mlx_array a);
+
+/* Number of outputs of that operation, 1 when there is none; -1 for an empty handle. */
+int64_t mlxts_array_num_outputs(mlx_array a);
+
+/* Input or output `index` as a new handle in *out (the caller frees it). 0, or 1 with a message. */
+int mlxts_array_input(mlx_array* out, mlx_array a, int64_t index);
+int mlxts_array_output(mlx_array* out, mlx_array a, int64_t index);
+
+/* ---- files in memory ----------------------------------------------------------------------------------------- */
+
+/* A reader over a copy of `size` bytes: MLX loads lazily and from its own threads, so neither the caller's memory
+   nor JavaScript may be involved. The copy goes with the last array that still needs it. `label` names it in error
+   messages. Free the handle with mlx_io_reader_free. An empty handle, with a message, when memory is short. */
+mlx_io_reader mlxts_reader_from_memory(const void* bytes, size_t size, const char* label);
+
+/* A writer that collects in memory. Free it with mlx_io_writer_free. */
+mlx_io_writer mlxts_writer_to_memory(const char* label);
+
+/* What has been written so far: valid until the next write or the writer's end. NULL (and 0) for an empty handle or
+   for a writer that is not one of ours. */
+const void* mlxts_writer_data(mlx_io_writer writer);
+size_t mlxts_writer_size(mlx_io_writer writer);
+
+/* ---- counting ------------------------------------------------------------------------------------------------ */
+
+/* Live mlx-c handles of every kind in the process, and of arrays alone. -1 when libmlxc is not the counting build
+   (a foreign one). */
+int64_t mlxts_live_handles(void);
+int64_t mlxts_live_arrays(void);
+
+/* ---- BLAS and process ---------------------------------------------------------------------------------------- */
+
+/* "OpenBLAS 0.3.x ..." as the library describes itself, "Accelerate" on a Mac, "reference" otherwise. */
+const char* mlxts_blas_name(void);
+
+/* Threads that the BLAS uses. Setting returns 0, or 1 with a message when the BLAS has no such setting or the number
+   is not positive; getting returns 1 for the reference BLAS. */
+int mlxts_blas_set_threads(int threads);
+int mlxts_blas_get_threads(void);
+
+/* setenv for C's environment, which assignments to process.env do not reach. A NULL value removes the name.
+   Returns 0, or 1 with a message. */
+int mlxts_setenv(const char* name, const char* value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
