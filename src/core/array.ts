@@ -1,0 +1,136 @@
+/** The array: a handle to a lazy MLX array, with what every array knows of itself. Operations are installed above. */
+
+import type { Pointer } from "../backend/types.ts";
+import { type Dtype, dtypeNames } from "./dtype.ts";
+import { Handle, handleOf, internal } from "./handle.ts";
+import type { Kind } from "./ledger.ts";
+import { backend, C } from "./native.ts";
+import { type Nested, type TypedArray, toItem, toJson, toNested, toText, toTyped } from "./readback.ts";
+import type { Scalar } from "./scalar.ts";
+import { readyNow, whenReady } from "./ready.ts";
+
+export const arrayKind: Kind = { name: "Array", free: (handle) => C.mlx_array_free(handle) };
+
+/**
+ * An N-dimensional array of one dtype. It is lazy: operations build a graph, and reading a value, `mx.eval` or
+ * printing computes it. Arrays are immutable; updates give a new array.
+ *
+ * Own a named array by `using`, an expression with temporaries by `mx.tidy`. Python: mx.array.
+ */
+export class MxArray extends Handle {
+  #shape: readonly number[] | null = null;
+  #dtype: Dtype | null = null;
+
+  /** @internal Owns `handle`. Make arrays with `mx.array`. */
+  constructor(key: typeof internal, handle: Pointer) {
+    super(key, handle, key === internal ? C.mlx_array_nbytes(handle) : 0, arrayKind);
+  }
+
+  /** The length of each axis. Python: a.shape. */
+  get shape(): number[] {
+    return [...shapeOf(this, "shape")];
+  }
+
+  /** @internal The cached shape, shared: do not change it. */
+  readShape(handle: Pointer): readonly number[] {
+    if (this.#shape !== null) return this.#shape;
+    const ndim = C.mlx_array_ndim(handle);
+    const shape: number[] = [];
+    if (ndim > 0) {
+      const address = C.mlx_array_shape(handle);
+      for (let i = 0; i < ndim; i++) shape.push(backend.readI32(address, i * 4));
+    }
+    this.#shape = shape;
+    return shape;
+  }
+
+  /** The element type, for example "float32". Python: a.dtype. */
+  get dtype(): Dtype {
+    const handle = handleOf(this, "dtype");
+    this.#dtype ??= dtypeNames[C.mlx_array_dtype(handle)]!;
+    return this.#dtype;
+  }
+
+  /** The number of axes. Python: a.ndim. */
+  get ndim(): number {
+    return C.mlx_array_ndim(handleOf(this, "ndim"));
+  }
+
+  /** The number of elements. Python: a.size. */
+  get size(): number {
+    return C.mlx_array_size(handleOf(this, "size"));
+  }
+
+  /** Bytes of one element. Python: a.itemsize. */
+  get itemsize(): number {
+    return C.mlx_array_itemsize(handleOf(this, "itemsize"));
+  }
+
+  /** Bytes of all elements in logical order; a view may store fewer. Python: a.nbytes. */
+  get nbytes(): number {
+    return C.mlx_array_nbytes(handleOf(this, "nbytes"));
+  }
+
+  /**
+   * The value of an array of one element: a number, a boolean, a bigint for the 64-bit integers, `{ re, im }` for
+   * complex64. Evaluates. Throws a RangeError when there is not exactly one element. Python: a.item().
+   */
+  item(): number | bigint | boolean | { re: number; im: number } {
+    return toItem(this);
+  }
+
+  /** Nested lists of the values, as `item` gives them; a bare value for an array of no axes. Evaluates. Python: a.tolist(). */
+  tolist(): Nested {
+    return toNested(this);
+  }
+
+  /**
+   * An owned copy of the elements in row-major order, whatever the strides. float16 gives a Float16Array, bfloat16 a
+   * Uint16Array of bits, bool a Uint8Array, complex64 a Float32Array of pairs. Evaluates.
+   */
+  toTypedArray(): TypedArray {
+    return toTyped(this);
+  }
+
+  /** True when the value has been computed, so that reading it does not wait. */
+  get isAvailable(): boolean {
+    return readyNow(this);
+  }
+
+  /** Starts the evaluation and resolves to this array when its value is there. */
+  async ready(): Promise<this> {
+    await whenReady(this);
+    return this;
+  }
+
+  /** MLX's own text of the array. Evaluates. */
+  override toString(): string {
+    return toText(this);
+  }
+
+  /** Nested lists for JSON. Throws past a million elements. */
+  toJSON(): unknown {
+    return toJson(this);
+  }
+
+  /** Text only: operators on arrays would compute on strings, so they are refused. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === "string") return toText(this);
+    throw new TypeError(
+      "JavaScript operators do not work on arrays. Use the methods: a.add(b), a.subtract(b), a.multiply(b), a.divide(b), a.less(b), a.equal(b), or a.item() for the value of one element.",
+    );
+  }
+}
+
+/** What operations take where MLX takes an array. */
+export type ArrayInput = MxArray | Scalar;
+
+/** The shape of a live array, shared: do not change it. */
+export function shapeOf(array: MxArray, operation: string): readonly number[] {
+  return array.readShape(handleOf(array, operation));
+}
+
+/** Wraps and adopts a native array. */
+export function wrapArray(handle: Pointer): MxArray {
+  return new MxArray(internal, handle);
+}

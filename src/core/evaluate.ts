@@ -1,0 +1,63 @@
+/** Evaluation, now or started in the background, and what a failed one leaves behind. */
+
+import type { Pointer } from "../backend/types.ts";
+import type { MxArray } from "./array.ts";
+import { MlxError, takeNativeMessage } from "./error.ts";
+import { type Handle, handleOf } from "./handle.ts";
+import { C } from "./native.ts";
+import { pointerAddress } from "./scratch.ts";
+import { leaves } from "./tree.ts";
+
+/**
+ * A failed evaluation leaves its arrays marked as evaluated though they hold no value, and a second one reports
+ * success: so they are remembered as failed here.
+ */
+function fail(arrays: readonly Handle[], operation: string): never {
+  const error = new MlxError(operation, takeNativeMessage());
+  for (const array of arrays) array.entry.poison = error.reason;
+  throw error;
+}
+
+/** The handle of an array whose evaluation has not failed. */
+export function soundHandle(array: Handle, operation: string): Pointer {
+  const handle = handleOf(array, operation);
+  const { poison } = array.entry;
+  if (poison !== null) throw new MlxError(operation, `this array has no value, its evaluation failed: ${poison}`);
+  return handle;
+}
+
+/** Evaluates one array. */
+export function evaluateOne(array: MxArray, operation: string): void {
+  const handle = soundHandle(array, operation);
+  if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
+}
+
+function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handle[]; handles: Pointer[] } {
+  const arrays = leaves<Handle>(trees).filter((leaf) => leaf.entry.kind.name === "Array");
+  return { arrays, handles: arrays.map((array) => soundHandle(array, operation)) };
+}
+
+function run(trees: readonly unknown[], operation: string, call: (vector: Pointer) => number): void {
+  const { arrays, handles } = arraysOf(trees, operation);
+  if (arrays.length === 0) return;
+  const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+  const status = call(vector);
+  C.mlx_vector_array_free(vector);
+  if (status !== 0) fail(arrays, operation);
+}
+
+/**
+ * Computes every array of the given trees before it returns. Throws an MlxError in MLX's words when a computation
+ * fails. Python: mx.eval.
+ */
+export function evaluate(...trees: unknown[]): void {
+  run(trees, "eval", (vector) => C.mlx_eval(vector));
+}
+
+/**
+ * Starts computing every array of the given trees; reading one waits for it. On the CPU backend MLX runs part of the
+ * work before it returns. Python: mx.async_eval.
+ */
+export function asyncEval(...trees: unknown[]): void {
+  run(trees, "asyncEval", (vector) => C.mlx_async_eval(vector));
+}

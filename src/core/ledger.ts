@@ -1,0 +1,216 @@
+/**
+ * The ledger: every native handle that JavaScript owns, with a weak reference to its owner.
+ *
+ * FinalizationRegistry alone does not bound memory: its callbacks are event-loop tasks, and in a synchronous loop
+ * none ever runs. So allocation itself asks for a collection when the live bytes pass a limit, looks which owners
+ * are gone, and frees their handles, in the same job. Disciplined code never reaches the limit and pays one entry
+ * an array.
+ */
+
+import os from "node:os";
+import type { Pointer } from "../backend/types.ts";
+import { backend, C } from "./native.ts";
+
+/** What a kind of handle needs to be freed. */
+export interface Kind {
+  readonly name: string;
+  free(handle: Pointer): unknown;
+  /** True for handles that may be running JavaScript right now: freeing them waits until no callback is on the stack. */
+  readonly reentrant?: boolean;
+}
+
+/** One owned handle. `handle` is 0 once freed. Scopes hold entries, never owners. */
+export class Entry {
+  handle: Pointer;
+  readonly bytes: number;
+  readonly kind: Kind;
+  /** Weak, so that the ledger never keeps an owner alive. */
+  readonly owner: WeakRef<object>;
+  /** The scope that will free this entry; null when it left every scope. */
+  scope: object | null = null;
+  /** Why the value cannot be read: the words of a failed evaluation. */
+  poison: string | null = null;
+
+  constructor(owner: object, handle: Pointer, bytes: number, kind: Kind) {
+    this.handle = handle;
+    this.bytes = bytes;
+    this.kind = kind;
+    this.owner = new WeakRef(owner);
+  }
+}
+
+/** Adds newborn entries to the scope in force; set by scope.ts. */
+export interface Scope {
+  add(entry: Entry): void;
+}
+
+const LARGEST_COUNTED = 2 ** 30;
+const HANDLE_LIMIT = 1_000_000;
+
+let entries: Entry[] = [];
+let liveBytes = 0;
+let liveHandles = 0;
+let collections = 0;
+let rescued = 0;
+let budget = 0;
+let byteLimit = 0;
+let handleLimit = HANDLE_LIMIT;
+let scope: Scope | null = null;
+let nativeDepth = 0;
+const deferred: Entry[] = [];
+
+export function currentScope(): Scope | null {
+  return scope;
+}
+
+export function setScope(next: Scope | null): void {
+  scope = next;
+}
+
+/** Takes ownership of a native handle for `owner`. The one way a handle enters JavaScript. */
+export function adopt(owner: object, handle: Pointer, bytes: number, kind: Kind): Entry {
+  // A broadcast view claims bytes that it does not have: count no more than a gibibyte.
+  const counted = bytes > LARGEST_COUNTED ? LARGEST_COUNTED : bytes;
+  if (liveBytes + counted > byteLimit || liveHandles >= handleLimit) makeRoom(counted);
+  const entry = new Entry(owner, handle, counted, kind);
+  liveBytes += counted;
+  liveHandles++;
+  if (entries.length > 1024 && entries.length > liveHandles * 2) compact();
+  entries.push(entry);
+  if (scope !== null) scope.add(entry);
+  return entry;
+}
+
+/** Frees an entry's handle. Idempotent; never throws. */
+export function release(entry: Entry): void {
+  const handle = entry.handle;
+  if (handle === 0) return;
+  if (nativeDepth > 0 && entry.kind.reentrant === true) {
+    deferred.push(entry);
+    return;
+  }
+  entry.handle = 0;
+  liveBytes -= entry.bytes;
+  liveHandles--;
+  entry.kind.free(handle);
+}
+
+/** Runs a native call that can call JavaScript. Frees that must not happen meanwhile wait until it returned. */
+export function enterNative<T>(call: () => T): T {
+  nativeDepth++;
+  try {
+    return call();
+  } finally {
+    nativeDepth--;
+    if (nativeDepth === 0 && deferred.length > 0) for (const entry of deferred.splice(0)) release(entry);
+  }
+}
+
+function compact(): void {
+  let kept = 0;
+  for (const entry of entries) if (entry.handle !== 0) entries[kept++] = entry;
+  entries.length = kept;
+}
+
+/** Frees what lost its owner. Only between jobs or right after a collection can a weak reference be empty. */
+function sweep(): number {
+  let bytes = 0;
+  for (const entry of entries) {
+    if (entry.handle === 0 || entry.owner.deref() !== undefined) continue;
+    bytes += entry.bytes;
+    rescued++;
+    release(entry);
+  }
+  compact();
+  return bytes;
+}
+
+function makeRoom(bytes: number): void {
+  if (budget === 0) {
+    setMemoryBudget(defaultBudget());
+    armCanary();
+    if (liveBytes + bytes <= byteLimit && liveHandles < handleLimit) return;
+  }
+  // A collection inside a callback could free what the native caller still reads: the implicit tidy works there.
+  if (nativeDepth > 0) return;
+  const before = { bytes: liveBytes, handles: liveHandles };
+  collections++;
+  backend.collectYoung();
+  sweep();
+  if (liveBytes > before.bytes / 2 || liveHandles > before.handles) {
+    collections++;
+    backend.collectAll();
+    sweep();
+  }
+  byteLimit = Math.max(budget, liveBytes * 2, liveBytes + bytes);
+  handleLimit = Math.max(HANDLE_LIMIT, liveHandles * 2);
+}
+
+function defaultBudget(): number {
+  const asked = process.env["MLX_TS_MEMORY_BUDGET"];
+  if (asked !== undefined && asked !== "") return parseBudget(asked);
+  const address = new DataView(new ArrayBuffer(8));
+  const limit = C.mlx_get_memory_limit(backend.address(address.buffer as ArrayBuffer)) === 0 ? Number(address.getBigUint64(0, true)) : Infinity;
+  return Math.min(os.totalmem() / 4, limit / 2);
+}
+
+function parseBudget(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([kmg]?)(?:i?b)?$/i.exec(text.trim());
+  const scale = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }[match?.[2]?.toLowerCase() ?? ""];
+  if (match === null || scale === undefined || Number(match[1]) * scale < 1) {
+    throw new RangeError(`MLX_TS_MEMORY_BUDGET is "${text}": give a positive number of bytes, or one with K, M or G.`);
+  }
+  return Number(match[1]) * scale;
+}
+
+/**
+ * Sets how many bytes of forgotten arrays may pile up before a collection is asked for. Arrays in use do not count
+ * against the program: the limit grows to twice what is really alive. Default: a quarter of the machine's memory or
+ * half of MLX's memory limit, whichever is less, or the environment variable MLX_TS_MEMORY_BUDGET.
+ */
+export function setMemoryBudget(bytes: number): void {
+  if (typeof bytes !== "number" || !(bytes >= 1)) {
+    throw new RangeError(`setMemoryBudget: bytes must be a positive number, got ${String(bytes)}.`);
+  }
+  budget = bytes;
+  byteLimit = Math.max(budget, liveBytes * 2);
+  if (canary === null) armCanary();
+}
+
+// Idle time: when any collection kills the canary, its callback runs as a task of its own and sweeps.
+let canary: FinalizationRegistry<undefined> | null = null;
+
+function armCanary(): void {
+  canary ??= new FinalizationRegistry(() => {
+    if (nativeDepth === 0) sweep();
+    armCanary();
+  });
+  canary.register({}, undefined);
+}
+
+export interface MemoryReport {
+  /** Bytes of the arrays that JavaScript owns now (an upper bound: views count in full, up to 1 GiB each). */
+  liveBytes: number;
+  /** Native handles that JavaScript owns now. */
+  liveHandles: number;
+  /** Collections that allocation asked for. Zero in disciplined code. */
+  collections: number;
+  /** Handles whose owner was forgotten and that the ledger freed. Zero in disciplined code. */
+  rescued: number;
+  /** The budget in bytes; 0 until the first array is made. */
+  budget: number;
+}
+
+/** What the ledger holds and did. `rescued === 0` after a loop shows that the loop leaks nothing. */
+export function memory(): MemoryReport {
+  return { liveBytes, liveHandles, collections, rescued, budget };
+}
+
+/** Asks for a full collection and frees what lost its owner, now. Returns the number of handles freed. */
+export function collectForgotten(): number {
+  const before = rescued;
+  if (nativeDepth > 0) return 0;
+  backend.collectAll();
+  sweep();
+  return rescued - before;
+}

@@ -1,0 +1,68 @@
+/**
+ * The native functions. Nothing is opened at import: every function starts as a stub that loads the library and
+ * then calls itself again, so a program that never computes never needs the library.
+ */
+
+import { symbols } from "../../generated/symbols.ts";
+import { bun } from "../backend/bun.ts";
+import { type Located, locateLibrary, versionGuard } from "../backend/locate.ts";
+import { requireRuntime } from "../backend/runtime.ts";
+import { shimSymbols } from "../backend/shim-symbols.ts";
+import type { Backend, FFIName, SymbolTable } from "../backend/types.ts";
+
+export const backend: Backend = bun;
+
+type JsType<T extends FFIName> = T extends "bool"
+  ? boolean
+  : T extends "void"
+    ? void
+    : T extends "u64" | "i64"
+      ? number | bigint
+      : number;
+
+type JsArgs<T extends readonly FFIName[]> = { -readonly [K in keyof T]: JsType<T[K]> };
+
+type Functions<T extends SymbolTable> = {
+  -readonly [K in keyof T]: (...args: JsArgs<T[K]["args"]>) => JsType<T[K]["returns"]>;
+};
+
+/** The typed functions of mlx-c and of the shim. */
+export type Native = Functions<typeof symbols> & Functions<typeof shimSymbols>;
+
+type AnyFunctions = Record<string, (...args: never[]) => unknown>;
+
+function stubs(): Native {
+  const table: AnyFunctions = {};
+  for (const name of [...Object.keys(symbols), ...Object.keys(shimSymbols)]) {
+    table[name] = (...args: never[]): unknown => {
+      loadLibrary();
+      return (C as unknown as AnyFunctions)[name]!(...args);
+    };
+  }
+  return table as unknown as Native;
+}
+
+/** The native functions; the first call of any of them loads the library. */
+export const C: Native = stubs();
+
+let located: Located | null = null;
+
+/** Where the library was found, or null while it is not loaded. */
+export function loadedLibrary(): Located | null {
+  return located;
+}
+
+/** Finds, checks and opens the library. Done once a thread; later calls return at once. */
+export function loadLibrary(): Located {
+  if (located !== null) return located;
+  requireRuntime();
+  const found = locateLibrary();
+  // The shim first: it is linked against libmlxc, and its error handler replaces the one that ends the process.
+  const shim = backend.open(found.shim, shimSymbols);
+  versionGuard(backend.text(shim["mlxts_versions"]!() as number), found);
+  shim["mlxts_install_error_handler"]!();
+  const mlxc = backend.open(found.mlxc, symbols);
+  Object.assign(C, mlxc, shim);
+  located = found;
+  return found;
+}

@@ -1,0 +1,110 @@
+/** Operands: from what a user may write to the native handles of one call. */
+
+import type { Pointer } from "../backend/types.ts";
+import { type ArrayInput, MxArray } from "./array.ts";
+import { describe } from "./describe.ts";
+import type { Dtype } from "./dtype.ts";
+import { DisposedError, MlxError } from "./error.ts";
+import { newArrayFrom } from "./literal.ts";
+import { C } from "./native.ts";
+import { isScalar, newScalar, ownDtype, type Scalar, weakDtype } from "./scalar.ts";
+import { pointerAddress } from "./scratch.ts";
+import { holdArray, holdVector, refuse } from "./temporaries.ts";
+
+/** The handle of an operand that is an Array. */
+function arrayHandle(array: MxArray, op: string): Pointer {
+  const { entry } = array;
+  if (entry.handle === 0) refuse(new DisposedError(op, "Array"));
+  if (entry.poison !== null) {
+    refuse(new MlxError(op, `an operand has no value, its evaluation failed: ${entry.poison}`));
+  }
+  return entry.handle;
+}
+
+function scalarHandle(value: Scalar, dtype: Dtype, op: string, name: string): Pointer {
+  try {
+    return holdArray(newScalar(value, dtype));
+  } catch (error) {
+    return refuse(new RangeError(`${op}: ${name}: ${(error as Error).message}.`));
+  }
+}
+
+function refuseInput(value: unknown, op: string, name: string): never {
+  return refuse(new TypeError(`${op}: ${name} must be an Array or a scalar, got ${describe(value)}.${hint(value)}`));
+}
+
+function hint(value: unknown): string {
+  return Array.isArray(value) || ArrayBuffer.isView(value) ? " Make an array of it with mx.array(...)." : "";
+}
+
+/** The handle of an Array, or of a scalar with its own dtype. */
+export function input(value: ArrayInput, op: string, name: string): Pointer {
+  if (value instanceof MxArray) return arrayHandle(value, op);
+  if (!isScalar(value)) return refuseInput(value, op, name);
+  return scalarHandle(value, ownDtype(value), op, name);
+}
+
+/** The handle of an Array, or of a scalar that takes its dtype from `other`. */
+export function inputLike(value: ArrayInput, other: Dtype, op: string, name: string): Pointer {
+  if (value instanceof MxArray) return arrayHandle(value, op);
+  if (!isScalar(value)) return refuseInput(value, op, name);
+  return scalarHandle(value, weakDtype(value, other), op, name);
+}
+
+export interface Pair {
+  a: Pointer;
+  b: Pointer;
+}
+
+// One object for every binary operation: its fields are read before anything else can run.
+const shared: Pair = { a: 0, b: 0 };
+
+/** The handles of two operands; a scalar beside an Array is weak. The result is reused by the next call. */
+export function pair(a: ArrayInput, b: ArrayInput, op: string): Pair {
+  if (a instanceof MxArray) {
+    shared.a = arrayHandle(a, op);
+    shared.b = b instanceof MxArray ? arrayHandle(b, op) : inputLike(b, a.dtype, op, "b");
+  } else if (b instanceof MxArray) {
+    shared.b = arrayHandle(b, op);
+    shared.a = inputLike(a, b.dtype, op, "a");
+  } else {
+    shared.a = input(a, op, "a");
+    shared.b = input(b, op, "b");
+  }
+  return shared;
+}
+
+/** The handle of an operand that may be absent: 0, the empty array, for null and undefined. */
+export function nullable(value: ArrayInput | null | undefined, op: string, name: string): Pointer {
+  return value === null || value === undefined ? 0 : input(value, op, name);
+}
+
+export type IndexInput = MxArray | number | bigint | IndexList;
+export interface IndexList extends ReadonlyArray<number | bigint | IndexList> {}
+
+/** The handle of an index array: plain numbers, and nested lists of them, are read as integers. */
+export function indexInput(value: IndexInput, op: string, name: string): Pointer {
+  if (value instanceof MxArray) return arrayHandle(value, op);
+  if (typeof value !== "number" && typeof value !== "bigint" && !Array.isArray(value)) {
+    return refuse(new TypeError(`${op}: ${name} must be an Array of integers, an integer or a list of integers, got ${describe(value)}.`));
+  }
+  try {
+    return holdArray(newArrayFrom(value, { dtype: "int32" }, { integersOnly: true }));
+  } catch (error) {
+    const kind = error instanceof RangeError ? RangeError : TypeError;
+    return refuse(new kind(`${op}: ${name}: ${(error as Error).message}`));
+  }
+}
+
+/** The handle of a temporary vector of operands. */
+export function vector(values: readonly ArrayInput[], op: string, name: string): Pointer {
+  if (!Array.isArray(values)) return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
+  const handles = values.map((value, i) => input(value as ArrayInput, op, `${name}[${i}]`));
+  return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
+}
+
+/** The dtype that an operand has by itself. */
+export function inputDtype(value: ArrayInput, op: string, name: string): Dtype {
+  if (value instanceof MxArray) return value.dtype;
+  return isScalar(value) ? ownDtype(value) : refuseInput(value, op, name);
+}

@@ -1,0 +1,144 @@
+/** From a lazy array to JavaScript values, whatever its strides. Everything evaluates first. */
+
+import type { Pointer } from "../backend/types.ts";
+import type { MxArray } from "./array.ts";
+import { check, MlxError } from "./error.ts";
+import { evaluateOne } from "./evaluate.ts";
+import { fromBfloat16Bits } from "./half.ts";
+import { handleOf } from "./handle.ts";
+import { backend, C } from "./native.ts";
+import type { Complex } from "./scalar.ts";
+import { readSlot, slot } from "./slots.ts";
+import { defaultStreamHandle } from "./stream.ts";
+import { nativeText } from "./string.ts";
+
+export type Element = number | bigint | boolean | Complex;
+export type Nested = Element | Nested[];
+
+export type TypedArray =
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | BigUint64Array
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | BigInt64Array
+  | Float16Array
+  | Float32Array
+  | Float64Array;
+
+/** The bytes of the elements in row-major order: a copy that nobody else holds. */
+function rowMajorBytes(array: MxArray, operation: string): ArrayBuffer {
+  const handle = handleOf(array, operation);
+  evaluateOne(array, operation);
+  if (C.mlx_array_size(handle) === 0) return new ArrayBuffer(0);
+  const flag = slot();
+  check(C._mlx_array_is_row_contiguous(flag, handle), operation);
+  // The low byte of the slot: the native side writes one C bool.
+  if ((readSlot(flag) & 1) === 1) return copyBytes(handle, operation);
+  const out = slot();
+  check(C.mlx_contiguous(out, handle, false, defaultStreamHandle()), operation);
+  const contiguous = readSlot(out);
+  try {
+    check(C.mlx_array_eval(contiguous), operation);
+    return copyBytes(contiguous, operation);
+  } finally {
+    C.mlx_array_free(contiguous);
+  }
+}
+
+function copyBytes(handle: Pointer, operation: string): ArrayBuffer {
+  // The accessor of any element type gives the address; the 16-bit floats have none on x86-64.
+  const address = C.mlx_array_data_uint8(handle);
+  if (!address) throw new MlxError(operation, "the array has no data: an earlier evaluation of it failed");
+  return backend.view(address, C.mlx_array_nbytes(handle)).slice(0);
+}
+
+export function toTyped(array: MxArray): TypedArray {
+  const bytes = rowMajorBytes(array, "toTypedArray");
+  switch (array.dtype) {
+    case "bool":
+    case "uint8":
+      return new Uint8Array(bytes);
+    case "uint16":
+    case "bfloat16":
+      return new Uint16Array(bytes);
+    case "uint32":
+      return new Uint32Array(bytes);
+    case "uint64":
+      return new BigUint64Array(bytes);
+    case "int8":
+      return new Int8Array(bytes);
+    case "int16":
+      return new Int16Array(bytes);
+    case "int32":
+      return new Int32Array(bytes);
+    case "int64":
+      return new BigInt64Array(bytes);
+    case "float16":
+      return new Float16Array(bytes);
+    case "float32":
+    case "complex64":
+      return new Float32Array(bytes);
+    case "float64":
+      return new Float64Array(bytes);
+  }
+}
+
+/** The values in row-major order, as `item` gives them. */
+function elements(array: MxArray): Element[] {
+  const typed = toTyped(array);
+  switch (array.dtype) {
+    case "bool":
+      return Array.from(typed as Uint8Array, (value) => value !== 0);
+    case "bfloat16":
+      return Array.from(typed as Uint16Array, fromBfloat16Bits);
+    case "complex64": {
+      const pairs = typed as Float32Array;
+      return Array.from({ length: pairs.length / 2 }, (_, i) => ({ re: pairs[2 * i]!, im: pairs[2 * i + 1]! }));
+    }
+    default:
+      return Array.from(typed as Float32Array);
+  }
+}
+
+export function toItem(array: MxArray): Element {
+  const size = C.mlx_array_size(handleOf(array, "item"));
+  if (size !== 1) {
+    throw new RangeError(`item: the array must have exactly one element, and has ${size} (shape [${array.shape.join(", ")}]).`);
+  }
+  return elements(array)[0]!;
+}
+
+export function toNested(array: MxArray): Nested {
+  const shape = array.shape;
+  const flat = elements(array);
+  let at = 0;
+  const build = (axis: number): Nested => {
+    if (axis === shape.length) return flat[at++]!;
+    return Array.from({ length: shape[axis]! }, () => build(axis + 1));
+  };
+  return build(0);
+}
+
+const LARGEST_JSON = 1_000_000;
+
+export function toJson(array: MxArray): unknown {
+  if (array.size > LARGEST_JSON) {
+    throw new RangeError(`JSON.stringify: an array of ${array.size} elements is too large for JSON text; save it to a file, or stringify tolist() yourself.`);
+  }
+  return JSON.parse(
+    JSON.stringify(toNested(array), (_, value: unknown) => {
+      if (typeof value !== "bigint") return value;
+      if (BigInt.asIntN(54, value) !== value) throw new RangeError(`JSON.stringify: ${value} is not exact as a JSON number.`);
+      return Number(value);
+    }),
+  );
+}
+
+export function toText(array: MxArray): string {
+  const handle = handleOf(array, "toString");
+  evaluateOne(array, "toString");
+  return nativeText("toString", (out) => C.mlx_array_tostring(out, handle));
+}

@@ -1,0 +1,79 @@
+/** Scopes: `tidy` frees what was born inside, except what is returned or kept. */
+
+import { currentScope, type Entry, release, type Scope, setScope } from "./ledger.ts";
+import { forEachLeaf } from "./tree.ts";
+
+/** A leaf that owns a ledger entry. */
+interface Owner {
+  readonly entry: Entry;
+}
+
+class TidyScope implements Scope {
+  entries: Entry[] = [];
+  #compactAt = 4096;
+
+  add(entry: Entry): void {
+    entry.scope = this;
+    this.entries.push(entry);
+    if (this.entries.length > this.#compactAt) {
+      this.entries = this.entries.filter((held) => held.handle !== 0 && held.scope === this);
+      this.#compactAt = Math.max(4096, this.entries.length * 2);
+    }
+  }
+}
+
+/** Refuses a function that returns a promise: its arrays would be freed before it continues. */
+export type NotPromise<T> = T extends PromiseLike<unknown> ? never : T;
+
+/**
+ * Runs `fn` and frees every array made inside, except those in the returned tree and those given to `keep`. What
+ * survives belongs to the enclosing `tidy`, if there is one. If `fn` throws, everything made inside is freed.
+ *
+ * `fn` must be synchronous: a promise is a type error, and throws a TypeError. Across `await`, own arrays by `using`.
+ */
+export function tidy<T>(fn: () => NotPromise<T>): NotPromise<T> {
+  const outer = currentScope();
+  const scope = new TidyScope();
+  setScope(scope);
+  let result: NotPromise<T>;
+  try {
+    result = fn();
+    refusePromise(result);
+    forEachLeaf(result, (leaf) => {
+      const { entry } = leaf as Owner;
+      if (entry.scope === scope) promote(entry, outer);
+    });
+  } finally {
+    setScope(outer);
+    for (const entry of scope.entries) if (entry.scope === scope) release(entry);
+  }
+  return result;
+}
+
+function promote(entry: Entry, outer: Scope | null): void {
+  entry.scope = null;
+  if (outer !== null && entry.handle !== 0) outer.add(entry);
+}
+
+function refusePromise(result: unknown): void {
+  if (typeof result !== "object" || result === null || !("then" in result)) return;
+  if (typeof result.then !== "function") return;
+  // Its rejection has nobody else to go to, and this error already says what is wrong.
+  (result as PromiseLike<unknown>).then(undefined, () => undefined);
+  throw new TypeError(
+    "tidy: the function returned a promise, but its arrays are freed when it returns. Make it synchronous, or own arrays by `using` across await.",
+  );
+}
+
+/** Takes every array of a tree out of all scopes: it lives until it is disposed or forgotten. Returns the tree. */
+export function keep<T>(tree: T): T {
+  forEachLeaf(tree, (leaf) => {
+    (leaf as Owner).entry.scope = null;
+  });
+  return tree;
+}
+
+/** Disposes every array of a tree. What is disposed already is left alone. */
+export function dispose(tree: unknown): void {
+  forEachLeaf(tree, (leaf) => release((leaf as Owner).entry));
+}

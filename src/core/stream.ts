@@ -1,0 +1,159 @@
+/** Streams: queues of work on a device. Each thread has its own default stream. */
+
+import type { Pointer } from "../backend/types.ts";
+import { describe } from "./describe.ts";
+import { Device, type DeviceType, requireDevice, withDevice } from "./device.ts";
+import { check, DisposedError } from "./error.ts";
+import { Handle, handleOf, internal } from "./handle.ts";
+import type { Kind } from "./ledger.ts";
+import { C } from "./native.ts";
+import { readSlot, readSlotI32, slot } from "./slots.ts";
+import { nativeText } from "./string.ts";
+import { refuse } from "./temporaries.ts";
+
+const kind: Kind = { name: "Stream", free: (handle) => C.mlx_stream_free(handle) };
+
+/** A queue of work on a device. Made by `newStream`. Python: mx.Stream. */
+export class Stream extends Handle {
+  /** @internal */
+  constructor(key: typeof internal, handle: Pointer) {
+    super(key, handle, 0, kind);
+  }
+
+  /** The device that the stream computes on. The caller owns it. */
+  get device(): Device {
+    const out = slot();
+    check(C.mlx_stream_get_device(out, handleOf(this, "device")), "device");
+    return new Device(internal, readSlot(out));
+  }
+
+  get index(): number {
+    const out = slot();
+    check(C.mlx_stream_get_index(out, handleOf(this, "index")), "index");
+    return readSlotI32(out);
+  }
+
+  equals(other: Stream): boolean {
+    return C.mlx_stream_equal(handleOf(this, "equals"), handleOf(other, "equals"));
+  }
+
+  override toString(): string {
+    const handle = handleOf(this, "toString");
+    return nativeText("toString", (out) => C.mlx_stream_tostring(out, handle));
+  }
+}
+
+export type StreamOrDevice = Stream | Device | DeviceType;
+
+export interface StreamOptions {
+  /** Where to compute. Default: the stream in force, see `withStream` and `setDefaultDevice`. */
+  stream?: StreamOrDevice | undefined;
+}
+
+// The handle of the stream in force, asked for once: two native calls an operation would double its cost.
+let current: Pointer = 0;
+// Default streams by device text; few, and kept for the life of the thread.
+const byDevice = new Map<string, Pointer>();
+
+/** The handle of the stream in force. */
+export function defaultStreamHandle(): Pointer {
+  if (current === 0) current = ofDefaultDevice();
+  return current;
+}
+
+function ofDefaultDevice(): Pointer {
+  const out = slot();
+  check(C.mlx_get_default_device(out), "defaultStream");
+  const device = readSlot(out);
+  try {
+    return streamOfDevice(device, "defaultStream");
+  } finally {
+    C.mlx_device_free(device);
+  }
+}
+
+function streamOfDevice(device: Pointer, operation: string): Pointer {
+  const name = nativeText(operation, (out) => C.mlx_device_tostring(out, device));
+  const known = byDevice.get(name);
+  if (known !== undefined) return known;
+  requireDevice(device, operation);
+  const out = slot();
+  check(C.mlx_get_default_stream(out, device), operation);
+  const stream = readSlot(out);
+  byDevice.set(name, stream);
+  return stream;
+}
+
+/** The native stream of a `stream` option. */
+export function streamHandle(stream: StreamOrDevice, operation: string): Pointer {
+  if (stream instanceof Stream) {
+    const handle = stream.entry.handle;
+    return handle === 0 ? refuse(new DisposedError(operation, "Stream")) : handle;
+  }
+  if (!(stream instanceof Device) && stream !== "cpu" && stream !== "gpu") {
+    return refuse(new TypeError(`${operation}: stream must be a Stream, a Device, "cpu" or "gpu", got ${describe(stream)}.`));
+  }
+  return withDevice(stream, operation, (device) => streamOfDevice(device, operation));
+}
+
+/** A copy of a native stream that JavaScript owns. */
+function own(handle: Pointer): Stream {
+  const out = slot();
+  check(C.mlx_stream_set(out, handle), "stream");
+  return new Stream(internal, readSlot(out));
+}
+
+/** The device that operations use where nothing else is said. The caller owns it. Python: mx.default_device. */
+export function defaultDevice(): Device {
+  const out = slot();
+  check(C.mlx_get_default_device(out), "defaultDevice");
+  return new Device(internal, readSlot(out));
+}
+
+/** Sets the default device of this thread. Throws where the device is not available. Python: mx.set_default_device. */
+export function setDefaultDevice(device: Device | DeviceType): void {
+  withDevice(device, "setDefaultDevice", (handle) => {
+    requireDevice(handle, "setDefaultDevice");
+    check(C.mlx_set_default_device(handle), "setDefaultDevice");
+  });
+  current = 0;
+}
+
+/** The default stream of a device. The caller owns the handle, not the stream. Python: mx.default_stream. */
+export function defaultStream(device: Device | DeviceType): Stream {
+  return own(streamHandle(device, "defaultStream"));
+}
+
+/** Makes a stream the default of its device, in this thread. Python: mx.set_default_stream. */
+export function setDefaultStream(stream: Stream): void {
+  if (!(stream instanceof Stream)) throw new TypeError(`setDefaultStream: expected a Stream, got ${describe(stream)}.`);
+  check(C.mlx_set_default_stream(handleOf(stream, "setDefaultStream")), "setDefaultStream");
+  byDevice.clear();
+  current = 0;
+}
+
+/** A new stream on a device. Python: mx.new_stream. */
+export function newStream(device: Device | DeviceType): Stream {
+  return withDevice(device, "newStream", (handle) => {
+    requireDevice(handle, "newStream");
+    return new Stream(internal, C.mlx_stream_new_device(handle));
+  });
+}
+
+/** Runs `fn` with `stream` as the default of everything inside. Python: with mx.stream(s). */
+export function withStream<T>(stream: StreamOrDevice, fn: () => T): T {
+  const handle = streamHandle(stream, "withStream");
+  const before = defaultStreamHandle();
+  current = handle;
+  try {
+    return fn();
+  } finally {
+    current = before;
+  }
+}
+
+/** Waits for all work of a stream. Default: the stream in force. Python: mx.synchronize. */
+export function synchronize(stream?: StreamOrDevice): void {
+  const handle = stream === undefined ? defaultStreamHandle() : streamHandle(stream, "synchronize");
+  check(C.mlx_synchronize(handle), "synchronize");
+}

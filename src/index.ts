@@ -1,0 +1,62 @@
+/** mlx-ts: MLX for TypeScript. `import * as mx from "mlx-ts"`. */
+
+export { type ArrayInput, MxArray as Array } from "./core/array.ts";
+export { type ArrayFunction, Closure } from "./core/closure.ts";
+export { array, type ArrayLiteral, type ArrayOptions, type TypedArrayInput } from "./core/create.ts";
+export {
+  cpu,
+  Device,
+  type DeviceType,
+  deviceCount,
+  deviceInfo,
+  gpu,
+  isAvailable,
+} from "./core/device.ts";
+export {
+  bfloat16,
+  bool,
+  complex64,
+  type Dtype,
+  float16,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+} from "./core/dtype.ts";
+export { DisposedError, LibraryError, MlxError } from "./core/error.ts";
+export { asyncEval, evaluate as eval } from "./core/evaluate.ts";
+export { collectForgotten, memory, type MemoryReport, setMemoryBudget } from "./core/ledger.ts";
+export {
+  activeMemory,
+  cacheMemory,
+  clearCache,
+  memoryLimit,
+  peakMemory,
+  resetPeakMemory,
+  setCacheLimit,
+  setMemoryLimit,
+  setWiredLimit,
+} from "./core/memory.ts";
+export type { Element, Nested, TypedArray } from "./core/readback.ts";
+export { type Complex, float, type Scalar, type WeakFloat } from "./core/scalar.ts";
+export { dispose, keep, type NotPromise, tidy } from "./core/scope.ts";
+export {
+  defaultDevice,
+  defaultStream,
+  newStream,
+  setDefaultDevice,
+  setDefaultStream,
+  Stream,
+  type StreamOptions,
+  type StreamOrDevice,
+  synchronize,
+  withStream,
+} from "./core/stream.ts";
+export { treeState, type TreeState } from "./core/tree.ts";
+export { grad, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";

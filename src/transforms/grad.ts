@@ -1,0 +1,113 @@
+/** Gradients of functions of trees. */
+
+import type { Pointer } from "../backend/types.ts";
+import type { MxArray } from "../core/array.ts";
+import { callClosures, Closure, takeVector } from "../core/closure.ts";
+import { describe } from "../core/describe.ts";
+import { check } from "../core/error.ts";
+import { soundHandle } from "../core/evaluate.ts";
+import { handleOf } from "../core/handle.ts";
+import { NativeHandle } from "../core/kinds.ts";
+import { C } from "../core/native.ts";
+import { checkOptions } from "../core/options.ts";
+import { int32Address, pointerAddress } from "../core/scratch.ts";
+import { dispose } from "../core/scope.ts";
+import { privateSlot } from "../core/slots.ts";
+import { leaves, mapLeaves } from "../core/tree.ts";
+
+export interface GradOptions {
+  /** Which arguments to differentiate: a position, or a list of them. Default 0. */
+  argnums?: number | readonly number[] | undefined;
+}
+
+/** A value and its gradients, which own their arrays together. */
+export type ValueAndGrads<V, G> = [value: V, grads: G] & Disposable;
+
+/** The gradient tree of an argument has the argument's own form. */
+type GradFunction<A extends unknown[], V> = (...args: A) => ValueAndGrads<V, unknown>;
+
+function positions(argnums: GradOptions["argnums"], count: number, operation: string): number[] {
+  const list = argnums === undefined ? [0] : Array.isArray(argnums) ? (argnums as number[]) : [argnums as number];
+  if (list.length === 0) throw new RangeError(`${operation}: argnums must name at least one argument.`);
+  return list.map((position) => {
+    if (!Number.isInteger(position) || position < -count || position >= count) {
+      throw new RangeError(`${operation}: argnums has ${describe(position)}, but the function was called with ${count} argument(s).`);
+    }
+    return position < 0 ? position + count : position;
+  });
+}
+
+/**
+ * A function that returns the value of `fn` and its gradients. `fn` takes trees of arrays and returns a scalar Array,
+ * or a list whose first element is that scalar. The gradient of one argument has its form; `argnums` as a list gives
+ * a list of gradients. `fn` borrows its arguments and runs in an implicit `tidy`. An error thrown inside it comes out
+ * as the same object. Python: mx.value_and_grad.
+ */
+export function valueAndGrad<A extends unknown[], V>(fn: (...args: A) => V, options?: GradOptions): GradFunction<A, V> {
+  if (typeof fn !== "function") throw new TypeError(`valueAndGrad: expected a function, got ${describe(fn)}.`);
+  if (options !== undefined) checkOptions(options, ["argnums"], "valueAndGrad");
+  return (...args: A) => differentiate("valueAndGrad", fn, options?.argnums, args);
+}
+
+/** Like `valueAndGrad`, but returns the gradients alone. Python: mx.grad. */
+export function grad<A extends unknown[]>(fn: (...args: A) => unknown, options?: GradOptions): (...args: A) => unknown {
+  if (typeof fn !== "function") throw new TypeError(`grad: expected a function, got ${describe(fn)}.`);
+  if (options !== undefined) checkOptions(options, ["argnums"], "grad");
+  return (...args: A) => {
+    const [value, grads] = differentiate("grad", fn, options?.argnums, args);
+    dispose(value);
+    return grads;
+  };
+}
+
+function differentiate<A extends unknown[], V>(
+  operation: string,
+  fn: (...args: A) => V,
+  argnums: GradOptions["argnums"],
+  args: A,
+): ValueAndGrads<V, unknown> {
+  const wanted = positions(argnums, args.length, operation);
+  const inputs = wanted.map((position) => leaves<MxArray>(args[position]));
+  const flat = inputs.flat();
+  if (flat.length === 0) throw new TypeError(`${operation}: the differentiated arguments hold no Array.`);
+  let form: unknown;
+  let outputs = 0;
+  using closure = new Closure((traced) => {
+    let at = 0;
+    const rebuilt: unknown[] = [...args];
+    for (const position of wanted) rebuilt[position] = mapLeaves(args[position], () => traced[at++]);
+    const value = fn(...(rebuilt as A));
+    form = value;
+    const results = leaves<MxArray>(value);
+    outputs = results.length;
+    return results;
+  });
+  const [values, grads] = run(operation, closure, flat);
+  let at = 0;
+  const value = mapLeaves(form, () => values[at++]) as V;
+  if (outputs !== values.length) throw new Error(`${operation}: MLX returned ${values.length} values for ${outputs}.`);
+  at = 0;
+  const trees = wanted.map((position) => mapLeaves(args[position], () => grads[at++]));
+  const result = [value, Array.isArray(argnums) ? trees : trees[0]] as unknown as ValueAndGrads<V, unknown>;
+  Object.defineProperty(result, Symbol.dispose, { value: () => dispose([...(result as unknown[])]) });
+  return result;
+}
+
+function run(operation: string, closure: Closure, flat: readonly MxArray[]): [MxArray[], MxArray[]] {
+  const argnums = flat.map((_, i) => i);
+  const made = privateSlot();
+  check(C.mlx_value_and_grad(made.address, handleOf(closure, operation), int32Address(argnums), argnums.length), operation);
+  using transform = new NativeHandle("closure_value_and_grad", made.read());
+  const handles = flat.map((array) => soundHandle(array, operation));
+  const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+  const values = privateSlot();
+  const grads = privateSlot();
+  try {
+    const apply = (first: Pointer, second: Pointer): number =>
+      C.mlx_closure_value_and_grad_apply(first, second, handleOf(transform, operation), vector);
+    callClosures(operation, () => apply(values.address, grads.address));
+    return [takeVector(values.read(), operation), takeVector(grads.read(), operation)];
+  } finally {
+    C.mlx_vector_array_free(vector);
+  }
+}
