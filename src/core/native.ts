@@ -3,12 +3,13 @@
  * then calls itself again, so a program that never computes never needs the library.
  */
 
-import { symbols } from "../../generated/symbols.ts";
+import { optionalSymbols, symbols } from "../../generated/symbols.ts";
 import { bun } from "../backend/bun.ts";
+import { LibraryError } from "../backend/errors.ts";
 import { type Located, locateLibrary, versionGuard } from "../backend/locate.ts";
 import { requireRuntime } from "../backend/runtime.ts";
 import { shimSymbols } from "../backend/shim-symbols.ts";
-import type { Backend, FFIName, SymbolTable } from "../backend/types.ts";
+import type { Backend, FFIName, NativeFunction, SymbolTable } from "../backend/types.ts";
 
 export const backend: Backend = bun;
 
@@ -58,11 +59,37 @@ export function loadLibrary(): Located {
   requireRuntime();
   const found = locateLibrary();
   // The shim first: it is linked against libmlxc, and its error handler replaces the one that ends the process.
-  const shim = backend.open(found.shim, shimSymbols);
+  const shim = open(found.shim, shimSymbols);
   versionGuard(backend.text(shim["mlxts_versions"]!() as number), found);
   shim["mlxts_install_error_handler"]!();
-  const mlxc = backend.open(found.mlxc, symbols);
-  Object.assign(C, mlxc, shim);
+  Object.assign(C, openMlxc(found.mlxc), shim);
   located = found;
   return found;
+}
+
+function open(path: string, table: SymbolTable): Record<string, NativeFunction> {
+  try {
+    return backend.open(path, table);
+  } catch (error) {
+    throw new LibraryError(
+      `mlx-ts found ${path} but could not open it: ${(error as Error).message}. It is damaged, of another version, or made for another system. Reinstall the platform package, or rebuild with "bun native/build.ts --force".`,
+    );
+  }
+}
+
+/** One missing symbol fails a whole table, so those that some platforms lack are opened one by one. */
+function openMlxc(path: string): Record<string, NativeFunction> {
+  const optional = new Set<string>(optionalSymbols);
+  const table: SymbolTable = Object.fromEntries(Object.entries(symbols).filter(([name]) => !optional.has(name)));
+  const functions = open(path, table);
+  for (const name of optionalSymbols) functions[name] = optionalFunction(path, name);
+  return functions;
+}
+
+function optionalFunction(path: string, name: (typeof optionalSymbols)[number]): NativeFunction {
+  let bound: NativeFunction | null = null;
+  return (...args: unknown[]): unknown => {
+    bound ??= open(path, { [name]: symbols[name] })[name]!;
+    return bound(...args);
+  };
 }
