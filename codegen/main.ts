@@ -8,26 +8,33 @@ import { mlxcSources, readHeaders } from "./headers.ts";
 import { outputs } from "./outputs.ts";
 import { parseHeaders } from "./parse.ts";
 
-const usage = `usage: bun run codegen [--check] [--headers FOLDER]
+const usage = `usage: bun run codegen [--check] [--headers FOLDER] [--into FOLDER]
   --check            write nothing; fail, naming the files, if generated/ is not what the sources give
-  --headers FOLDER   an unpacked mlx-c, instead of the one that the native build pins and fetches`;
+  --headers FOLDER   an unpacked mlx-c, instead of the one that the native build pins and fetches
+  --into FOLDER      where generated/ is, instead of here`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { check: { type: "boolean" }, headers: { type: "string" }, help: { type: "boolean" } },
+    options: {
+      check: { type: "boolean" },
+      headers: { type: "string" },
+      into: { type: "string" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help) {
     console.log(usage);
     return 0;
   }
   const root = resolve(import.meta.dir, "..");
+  const into = values.into === undefined ? root : resolve(values.into);
   const set = readHeaders(values.headers === undefined ? await mlxcSources() : resolve(values.headers));
   const api = await parseHeaders(set);
 
   let drifted = 0;
   let written = 0;
   for (const { path, emit } of outputs) {
-    const file = join(root, path);
+    const file = join(into, path);
     const text = await emit({ api, root });
     const old = existsSync(file) ? readFileSync(file, "utf8") : null;
     if (old === text) continue;
