@@ -9,6 +9,7 @@
 #include "mlx/c/vector.h"
 /* io_types.h names vectors without including them. */
 #include "mlx/c/io_types.h"
+#include "mlx/c/vector.h"
 
 #define MLXTS_ABI 1
 
@@ -112,6 +113,19 @@ int mlxts_array_is_tracer(mlx_array a);
 
 /* 1 when an evaluation error is stored on the array's event, 0 otherwise; -1 for an empty handle. */
 int mlxts_array_has_error(mlx_array a);
+
+/* Identity of the event that the array's evaluation signals, shared by all arrays that one evaluation scheduled on one
+   stream; 0 when there is none. */
+uint64_t mlxts_array_event(mlx_array a);
+
+/* Lists the nodes that evaluating these arrays would compute, until the next call on this thread. Call it right before
+   the evaluation, so that mlxts_array_depends_on can tell what a failure has spoiled. 0, or 1 with a message. */
+int mlxts_watch(mlx_vector_array outputs);
+int mlxts_watch_one(mlx_array output);
+
+/* 1 when the array, or anything that its graph is made of, was listed by the last mlxts_watch or carries one of `count`
+   events; 0 otherwise; -1 for an empty handle. Ids are reused: ask right after the failure. */
+int mlxts_array_depends_on(mlx_array a, const uint64_t* events, size_t count);
 
 /* Name of the operation that makes the array ("Add"), NULL for data or once it has been computed and detached. Valid
    until the next call on this thread. */

@@ -4,17 +4,32 @@ import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
 import { type Handle, handleOf } from "./handle.ts";
+import { forEachLive } from "./ledger.ts";
 import { C } from "./native.ts";
 import { pointerAddress } from "./scratch.ts";
 import { leaves } from "./tree.ts";
 
+// Events of evaluations that were started and not yet waited for: a failure may surface at any later call.
+const started = new Set<number>();
+
 /**
- * A failed evaluation leaves its arrays marked as evaluated though they hold no value, and a second one reports
- * success: so they are remembered as failed here.
+ * A failed evaluation leaves its arrays, those in between included, marked as evaluated though what they hold is not
+ * their value, and a second evaluation reports success. So every array that took part in it, or that is made of one
+ * that did, is remembered as failed. Rare, and worth a walk over all arrays: the alternative is wrong numbers.
  */
 function fail(arrays: readonly Handle[], operation: string): never {
   const error = new MlxError(operation, takeNativeMessage());
-  for (const array of arrays) array.entry.poison = error.reason;
+  for (const array of arrays) {
+    array.entry.poison = error.reason;
+    started.add(C.mlxts_array_event(array.entry.handle));
+  }
+  started.delete(0);
+  const events = [...started];
+  started.clear();
+  const address = pointerAddress(events);
+  forEachLive("Array", (entry) => {
+    if (C.mlxts_array_depends_on(entry.handle, address, events.length) === 1) entry.poison = error.reason;
+  });
   throw error;
 }
 
@@ -29,7 +44,9 @@ export function soundHandle(array: Handle, operation: string): Pointer {
 /** Evaluates one array. */
 export function evaluateOne(array: MxArray, operation: string): void {
   const handle = soundHandle(array, operation);
+  C.mlxts_watch_one(handle);
   if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
+  if (started.size > 0) started.delete(C.mlxts_array_event(handle));
 }
 
 function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handle[]; handles: Pointer[] } {
@@ -51,7 +68,10 @@ function run(trees: readonly unknown[], operation: string, call: (vector: Pointe
  * fails. Python: mx.eval.
  */
 export function evaluate(...trees: unknown[]): void {
-  run(trees, "eval", (vector) => C.mlx_eval(vector));
+  run(trees, "eval", (vector) => {
+    C.mlxts_watch(vector);
+    return C.mlx_eval(vector);
+  });
 }
 
 /**
@@ -60,4 +80,5 @@ export function evaluate(...trees: unknown[]): void {
  */
 export function asyncEval(...trees: unknown[]): void {
   run(trees, "asyncEval", (vector) => C.mlx_async_eval(vector));
+  for (const array of leaves<Handle>(trees)) started.add(C.mlxts_array_event(array.entry.handle));
 }

@@ -206,6 +206,11 @@ export function memory(): MemoryReport {
   return { liveBytes, liveHandles, collections, rescued, budget };
 }
 
+/** Calls `visit` on every live entry of a kind, oldest first. */
+export function forEachLive(kind: string, visit: (entry: Entry) => void): void {
+  for (const entry of entries) if (entry.handle !== 0 && entry.kind.name === kind) visit(entry);
+}
+
 /** Asks for a full collection and frees what lost its owner, now. Returns the number of handles freed. */
 export function collectForgotten(): number {
   const before = rescued;
