@@ -1,5 +1,15 @@
 // One platform's library folder, from the recipe to the manifest.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { exportedNames, installOpenblas, referenceFiles } from "./blas.ts";
@@ -110,12 +120,16 @@ export async function assemble(job: Job, tools: Tools): Promise<Manifest> {
       }
     }
     copyLicences(
-      { mlx: runtime, mlxc: join(work, "crate", `${recipe.crate.name}-${recipe.crate.version}`), openblas: withOpenblas ? join(work, "openblas") : undefined },
+      {
+        mlx: runtime,
+        mlxc: join(work, "crate", `${recipe.crate.name}-${recipe.crate.version}`),
+        openblas: withOpenblas ? join(work, "openblas") : undefined,
+      },
       join(stage, "licences"),
     );
     cpSync(join(mlxc, "mlx"), join(stage, "include", "mlx"), {
       recursive: true,
-      filter: (path) => statSync(path).isDirectory() ? !path.endsWith("private") : path.endsWith(".h"),
+      filter: (path) => (statSync(path).isDirectory() ? !path.endsWith("private") : path.endsWith(".h")),
     });
     copyFileSync(join(job.source, "shim", "mlxts.h"), join(stage, "include", "mlxts.h"));
   });

@@ -26,7 +26,11 @@ export async function exportedNames(library: string, tools: Pick<Tools, "nm">): 
 }
 
 /** What libmlx imports and the given BLAS/LAPACK libraries define, sorted. */
-export async function blasImports(libmlx: string, providers: readonly string[], tools: Pick<Tools, "nm">): Promise<string[]> {
+export async function blasImports(
+  libmlx: string,
+  providers: readonly string[],
+  tools: Pick<Tools, "nm">,
+): Promise<string[]> {
   const provided = new Set<string>();
   for (const library of providers) for (const name of await exportedNames(library, tools)) provided.add(name);
   const wanted = await importedNames(libmlx, tools);
@@ -62,7 +66,8 @@ export function referenceFiles(folder: string): BlasFiles {
   const names = readdirSync(folder);
   const find = (stem: string): string => {
     const name = names.find((one) => one.startsWith(`${stem}-`) || one.startsWith(`${stem}.`));
-    if (name === undefined) throw new BuildError(`${basename(folder)} in MLX's wheel has no ${stem}: ${names.join(", ")}`);
+    if (name === undefined)
+      throw new BuildError(`${basename(folder)} in MLX's wheel has no ${stem}: ${names.join(", ")}`);
     return name;
   };
   return { lapack: find("liblapack"), blas: find("libblas") };

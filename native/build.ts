@@ -102,7 +102,16 @@ export async function buildNative(options: BuildOptions = {}): Promise<string> {
     };
     log(`building the native libraries for ${platform} (once; about 30 s)`);
     const manifest = await assemble(
-      { recipe, variant, source: NATIVE, cache: join(NATIVE, "build", "cache"), work: `${target}.work`, target, stamp, step },
+      {
+        recipe,
+        variant,
+        source: NATIVE,
+        cache: join(NATIVE, "build", "cache"),
+        work: `${target}.work`,
+        target,
+        stamp,
+        step,
+      },
       tools,
     );
     const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -159,7 +168,8 @@ if (import.meta.main) {
   try {
     await main();
   } catch (error) {
-    const known = error instanceof BuildError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS") === true;
+    const known =
+      error instanceof BuildError || (error as { code?: string }).code?.startsWith("ERR_PARSE_ARGS") === true;
     console.error(known ? `error: ${(error as Error).message}` : error);
     process.exit(1);
   }

@@ -8,7 +8,9 @@ function verify(path: string, expected: string, what: string): void {
   const actual = sha256(path);
   if (actual !== expected) {
     rmSync(path, { force: true });
-    throw new BuildError(`${what} does not have the pinned sha256.\n  expected ${expected}\n  got      ${actual}\nThe file was removed.`);
+    throw new BuildError(
+      `${what} does not have the pinned sha256.\n  expected ${expected}\n  got      ${actual}\nThe file was removed.`,
+    );
   }
 }
 
@@ -60,7 +62,9 @@ export async function fetchCrate(pin: CratePin, cache: string, tools: Tools): Pr
     });
     const registries = join(home, "registry", "cache");
     const saved = existsSync(registries)
-      ? readdirSync(registries).map((one) => join(registries, one, name)).find((one) => existsSync(one))
+      ? readdirSync(registries)
+          .map((one) => join(registries, one, name))
+          .find((one) => existsSync(one))
       : undefined;
     if (saved === undefined) throw new BuildError(`cargo info did not download ${name}`);
     verify(saved, pin.sha256, what);

@@ -12,10 +12,7 @@ function wheelLicences(folder: string): string[] {
 }
 
 /** Copies each part's licence as <part>.txt; a part without one stops the build. */
-export function copyLicences(
-  parts: { mlx: string; mlxc: string; openblas: string | undefined },
-  target: string,
-): void {
+export function copyLicences(parts: { mlx: string; mlxc: string; openblas: string | undefined }, target: string): void {
   mkdirSync(target, { recursive: true });
   const put = (part: string, candidates: readonly string[]): void => {
     const found = candidates.find((path) => existsSync(path));

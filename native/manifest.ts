@@ -35,7 +35,8 @@ export function manifestOf(
   stamp: string,
 ): Manifest {
   const openblas = variant.blas === "openblas" ? recipe.openblas : undefined;
-  const blas = recipe.os === "darwin" ? "Accelerate" : openblas ? `OpenBLAS (${openblas.name} ${openblas.version})` : "reference";
+  const blas =
+    recipe.os === "darwin" ? "Accelerate" : openblas ? `OpenBLAS (${openblas.name} ${openblas.version})` : "reference";
   const pins = [recipe.mlx, recipe.runtime, recipe.crate, openblas].filter((pin) => pin !== undefined);
   return {
     platform: recipe.platform,
@@ -55,13 +56,24 @@ export function manifestOf(
 }
 
 // Sources whose change must lead to a new build.
-const INPUTS = ["recipes.ts", "assemble.ts", "blas.ts", "fetch.ts", "patch.ts", "licences.ts", "manifest.ts", "CMakeLists.txt"];
+const INPUTS = [
+  "recipes.ts",
+  "assemble.ts",
+  "blas.ts",
+  "fetch.ts",
+  "patch.ts",
+  "licences.ts",
+  "manifest.ts",
+  "CMakeLists.txt",
+];
 
 /** Hash of the recipe, the variant and every source that the build reads. */
 export function stampOf(recipe: Recipe, variant: Variant, source: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
   hasher.update(JSON.stringify({ recipe, variant }));
-  const shim = readdirSync(join(source, "shim")).sort().map((name) => `shim/${name}`);
+  const shim = readdirSync(join(source, "shim"))
+    .sort()
+    .map((name) => `shim/${name}`);
   for (const name of [...INPUTS, ...shim]) {
     hasher.update(`\n${name}\n`);
     hasher.update(readFileSync(join(source, name)));

@@ -30,7 +30,8 @@ export const edits: readonly Edit[] = [
   {
     why: "comparing an empty handle throws, and here outside of any try: through C that ends the process",
     find: /\{\n(  return mlx_(?:device|stream)_get_\(lhs\) == mlx_(?:device|stream)_get_\(rhs\);)\n\}/g,
-    replace: '{\n  try {\n  $1\n  } catch (std::exception& e) {\n    mlx_error("%s", e.what());\n    return false;\n  }\n}',
+    replace:
+      '{\n  try {\n  $1\n  } catch (std::exception& e) {\n    mlx_error("%s", e.what());\n    return false;\n  }\n}',
     count: 2,
   },
   {

@@ -20,7 +20,8 @@ function checkRecipe(recipe: Recipe): string[] {
   const problems = checkWheel(recipe.mlx);
   if (recipe.runtime) problems.push(...checkWheel(recipe.runtime));
   if (recipe.openblas) problems.push(...checkWheel(recipe.openblas));
-  if (!/^[0-9a-f]{64}$/.test(recipe.crate.sha256)) problems.push(`${recipe.crate.name}: the sha256 pin is not 64 hex digits`);
+  if (!/^[0-9a-f]{64}$/.test(recipe.crate.sha256))
+    problems.push(`${recipe.crate.name}: the sha256 pin is not 64 hex digits`);
   for (const pin of [recipe.mlx, recipe.runtime]) {
     if (pin && pin.version !== MLX_VERSION) problems.push(`${pin.name} ${pin.version} is not MLX ${MLX_VERSION}`);
   }

@@ -42,7 +42,12 @@ export interface Recipe {
   /** Folder in the wheel that holds the libraries MLX needs beside it (reference BLAS, gfortran runtime). */
   readonly wheelLibraries?: string;
   /** File names of MLX, mlx-c and the shim in the finished folder. */
-  readonly files: { readonly mlx: string; readonly mlxc: string; readonly shim: string; readonly extra: readonly string[] };
+  readonly files: {
+    readonly mlx: string;
+    readonly mlxc: string;
+    readonly shim: string;
+    readonly extra: readonly string[];
+  };
   /** Compilers to look for, in order; the first that exists is used. */
   readonly compilers: readonly { readonly c: string; readonly cxx: string }[];
   /** Extra cmake settings. */
@@ -151,7 +156,12 @@ const DARWIN_ARM64: Recipe = {
   },
   crate: CRATE,
   // MLX on a Mac uses Apple's Accelerate: no BLAS travels with it.
-  files: { mlx: "libmlx.dylib", mlxc: "libmlxc.dylib", shim: "libmlxts.dylib", extra: ["libjaccl.dylib", "mlx.metallib"] },
+  files: {
+    mlx: "libmlx.dylib",
+    mlxc: "libmlxc.dylib",
+    shim: "libmlxts.dylib",
+    extra: ["libjaccl.dylib", "mlx.metallib"],
+  },
   compilers: [{ c: "clang", cxx: "clang++" }],
   cmake: ["-DCMAKE_OSX_ARCHITECTURES=arm64", "-DCMAKE_OSX_DEPLOYMENT_TARGET=14.0"],
   binutilsPrefix: "",

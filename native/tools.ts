@@ -24,7 +24,7 @@ export interface RunResult {
 export async function attempt(command: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   try {
     const child = Bun.spawn([...command], {
-      cwd: options.cwd,
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: { ...process.env, ...options.env },
       stdin: "ignore",
       stdout: "pipe",

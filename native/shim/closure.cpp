@@ -61,7 +61,7 @@ extern "C" void mlxts_closure_dtor(void* payload) {
   try {
     found->second.push_back(static_cast<uint32_t>(number));
   } catch (...) {
-    // No memory for four bytes: the JavaScript side keeps one function too long, nothing worse.
+    return; // no memory for four bytes: the JavaScript side keeps one function too long, nothing worse
   }
 }
 

@@ -19,12 +19,12 @@ Messages& messages() {
 }
 
 void remember(const char* message, void*) {
+  Messages& mine = messages();
+  mine.pending = true;
   try {
-    Messages& mine = messages();
     mine.last = message ? message : "";
-    mine.pending = true;
   } catch (...) {
-    // No memory for the text: the non-zero return code still reports the failure.
+    mine.last.clear(); // no memory for the text: an empty one still says that there was an error
   }
 }
 

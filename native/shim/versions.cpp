@@ -12,9 +12,9 @@
 
 extern "C" const char* mlxts_versions(void) {
   // The headers' version was fixed when this file was compiled, the library's is asked for now: they differ when
-  // somebody put another libmlx beside us.
-  static const std::string text = std::string("{\"mlx\":\"") + mlx::core::version() +
+  // somebody put another libmlx beside us. Never destroyed: another thread may still hold it at exit.
+  static const std::string& text = *new std::string(std::string("{\"mlx\":\"") + mlx::core::version() +
       "\",\"headers\":\"" MLXTS_TEXT(MLX_VERSION_MAJOR) "." MLXTS_TEXT(MLX_VERSION_MINOR) "." MLXTS_TEXT(
-          MLX_VERSION_PATCH) "\",\"mlxc\":\"" MLXTS_MLXC_VERSION "\",\"abi\":" MLXTS_TEXT(MLXTS_ABI) "}";
+          MLX_VERSION_PATCH) "\",\"mlxc\":\"" MLXTS_MLXC_VERSION "\",\"abi\":" MLXTS_TEXT(MLXTS_ABI) "}");
   return text.c_str();
 }

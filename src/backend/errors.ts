@@ -1,0 +1,4 @@
+/** The native library is missing, incomplete or of another version. */
+export class LibraryError extends Error {
+  override name = "LibraryError";
+}
