@@ -5,7 +5,7 @@ import { exclusion, missingOn } from "./emit-symbols.ts";
 import { guardText, platforms } from "./guards.ts";
 import { internalReasons } from "./internal.ts";
 import type { Api, CFunction } from "./ir.ts";
-import { findUses, publicEntries } from "./uses.ts";
+import { findShimUses, findUses, publicEntries, type Uses } from "./uses.ts";
 
 /** Whether a platform's symbol table has a function. */
 export type Binding = "bound" | "not exported" | "excluded";
@@ -47,10 +47,50 @@ function bindings(api: Api, fn: CFunction): Record<string, Binding> {
   );
 }
 
-function row(api: Api, fn: CFunction, uses: ReadonlyMap<string, string[]>): Coverage {
+/** The kinds of handles that a used function gives to its caller. */
+function kindsMade(api: Api, used: ReadonlySet<string>): Set<string> {
+  const made = new Set<string>();
+  for (const fn of api.functions) {
+    if (!used.has(fn.name)) continue;
+    if (fn.returns.kind === "handle") made.add(fn.returns.of);
+    for (const { role } of fn.params) if (role.kind === "outHandle") made.add(role.of);
+  }
+  return made;
+}
+
+/** The uses by name, and those through a column of the handle table, for the kinds that the API makes at all. */
+function publicUses(api: Api, uses: Uses): Map<string, string[]> {
+  const all = new Map(uses.functions);
+  const made = kindsMade(api, new Set(all.keys()));
+  for (const handle of api.handles.filter(({ kind }) => made.has(kind))) {
+    for (const [column, name] of Object.entries(handleFunctions(api, handle))) {
+      const paths = uses.columns.get(column);
+      if (paths !== undefined && typeof name === "string")
+        all.set(name, [...new Set([...(all.get(name) ?? []), ...paths])]);
+    }
+  }
+  return all;
+}
+
+/** Why a function that no public module uses is not needed there; undefined when nobody has said. */
+function internalReason(api: Api, fn: CFunction, inShim: ReadonlyMap<string, string[]>): string | undefined {
+  const files = inShim.get(fn.name);
+  if (files !== undefined) return `called in C++, by the shim: ${files.join(", ")}`;
+  if (api.handles.some((handle) => handleFunctions(api, handle).free === fn.name)) {
+    return "frees a kind of handle that no function of the public API makes";
+  }
+  return internalReasons.find(({ pattern }) => pattern.test(fn.name))?.reason;
+}
+
+function row(
+  api: Api,
+  fn: CFunction,
+  uses: ReadonlyMap<string, string[]>,
+  inShim: ReadonlyMap<string, string[]>,
+): Coverage {
   const excluded = exclusion(fn);
   const usedBy = uses.get(fn.name);
-  const internal = internalReasons.find(({ pattern }) => pattern.test(fn.name))?.reason;
+  const internal = internalReason(api, fn, inShim);
   const reach: Reach =
     excluded !== null
       ? "excluded"
@@ -85,11 +125,9 @@ function count<K extends string>(keys: readonly K[], values: readonly K[]): Reco
 
 /** Computes the report from the IR and from the sources under `root`. Run it again whenever either changes. */
 export function coverage(api: Api, root: string, entries: readonly string[] = publicEntries): CoverageReport {
-  const handles = Object.fromEntries(
-    api.handles.map((handle) => [handle.kind, { ...handleFunctions(api, handle) }] as const),
-  );
-  const uses = findUses(root, entries, handles);
-  const functions = api.functions.map((fn) => row(api, fn, uses));
+  const uses = publicUses(api, findUses(root, entries));
+  const inShim = findShimUses(root);
+  const functions = api.functions.map((fn) => row(api, fn, uses, inShim));
   const perPlatform = platforms.map(({ name }) => {
     const values = functions.map((fn) => fn.platforms[name] as Binding);
     return [name, count(["bound", "not exported", "excluded"], values)] as const;
@@ -112,7 +150,7 @@ export function coverage(api: Api, root: string, entries: readonly string[] = pu
 /** Reasons in internal.ts that explain nothing, since the API reaches every function they match, or none matches. */
 export function staleReasons(report: CoverageReport): string[] {
   return internalReasons
-    .filter(({ pattern }) => !report.functions.some(({ name, reach }) => reach === "internal" && pattern.test(name)))
+    .filter(({ reason }) => !report.functions.some((fn) => fn.reach === "internal" && fn.reason?.startsWith(reason)))
     .map(({ pattern }) => String(pattern));
 }
 

@@ -5,6 +5,60 @@
 export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
   {
     pattern: /^mlx_array_(item|data)_b?float16$/,
-    reason: "missing on x86-64; the API reads 16-bit floats through the uint16 accessors everywhere",
+    reason: "missing on x86-64; 16-bit floats are read as the bits that they are, on every platform",
+  },
+  { pattern: /^mlx_dtype_size$/, reason: "the sizes of the dtypes are a table in core/dtype.ts" },
+  { pattern: /^mlx_version$/, reason: "the version guard asks the shim, which knows MLX's and mlx-c's at once" },
+  {
+    pattern:
+      /^mlx_(closure\w*|device|device_info|stream|string|distributed_group|vector_(int|string|stream|vector_array))_new$/,
+    reason: "makes an empty handle, which TypeScript has as the number 0",
+  },
+  { pattern: /^mlx_default_[cg]pu_stream_new$/, reason: "the default stream of any device is asked for by its device" },
+  {
+    pattern: /^mlx_array_new_(float|double)$/,
+    reason: "another name of mlx_array_new_float32 and mlx_array_new_float64",
+  },
+  {
+    pattern: /^mlx_array_new_data_managed\w*$/,
+    reason: "wraps a buffer without a copy; the collector may move or free a JavaScript buffer, so arrays copy",
+  },
+  {
+    pattern: /^mlx_array_set_\w+$/,
+    reason: "overwrites an array with a constant; TypeScript's arrays are replaced and never overwritten",
+  },
+  {
+    pattern: /^mlx_\w+_set$/,
+    reason: "makes one handle refer to what another does; a TypeScript object keeps the handle that it was made with",
+  },
+  {
+    pattern: /^mlx_array_item_\w+$/,
+    reason: "reads a scalar without checking its dtype; item() reads the evaluated data by the array's dtype",
+  },
+  {
+    pattern: /^mlx_array_data_\w+$/,
+    reason: "the address of the data, which does not depend on the dtype: one accessor serves all",
+  },
+  { pattern: /^mlx_array_dim$/, reason: "one extent of a shape; shapes are read whole" },
+  { pattern: /^_mlx_array_wait$/, reason: "blocks without evaluating; eval and ready() wait and report errors" },
+  {
+    pattern: /^mlx_closure_new_(func|unary)$|^mlx_closure_(custom\w*|kwargs|value_and_grad)_new_func$/,
+    reason: "takes a callback without a payload; one trampoline with an id in its payload serves every closure",
+  },
+  {
+    pattern: /^mlx_closure_value_and_grad_new_func_payload$/,
+    reason: "makes a gradient function by hand; value_and_grad makes them from ordinary closures",
+  },
+  {
+    pattern: /^mlx_vector_\w+_(new_value|set_value|set_data|append_data|append_value|new_data)$/,
+    reason: "vectors are made whole, from the addresses of their elements, where the API needs them",
+  },
+  {
+    pattern: /^mlx_(detail_compile\w*|compile_cache_new)$/,
+    reason: "MLX's inner form of compile and its cache; mlx_compile is the one for bindings",
+  },
+  {
+    pattern: /^mlx_vector_(int|stream|vector_array)_\w+$/,
+    reason: "no function of the public API takes or gives a vector of this kind",
   },
 ];

@@ -81,6 +81,13 @@ export function classifyParams(raw: readonly RawParam[], owner: Owner, names: Na
   return raw.map((param, index) => {
     const before = roles[index - 1];
     const role: Role = before?.kind === "array" ? { kind: "length", array: index - 1 } : (roles[index] as Role);
+    if (role.kind === "scalar" && param.name.endsWith("_num")) {
+      throw new HeaderError(
+        owner.header,
+        owner.line,
+        `parameter ${param.name} of ${owner.name} counts no array before it`,
+      );
+    }
     return {
       name: param.name,
       index,

@@ -1,6 +1,6 @@
 // Which native functions the public API reaches: read from the sources, never written down by hand.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /** The entry points of the published package whose functions are API. mlx-ts/ffi is left out: it is the raw table. */
@@ -37,32 +37,46 @@ function codeOf(root: string, path: string): string {
   return transpiler.transformSync(readFileSync(join(root, path), "utf8"));
 }
 
+/** What a set of modules uses: native functions by name, and columns of generated/handles.ts. */
+export interface Uses {
+  /** Native function -> the modules that use it. */
+  functions: Map<string, string[]>;
+  /** `free`, `new`, ... -> the modules that look the function up for any kind: `handles[kind].free`. */
+  columns: Map<string, string[]>;
+}
+
+function add(uses: Map<string, string[]>, name: string, path: string): void {
+  const paths = uses.get(name) ?? [];
+  if (!paths.includes(path)) paths.push(path);
+  uses.set(name, paths);
+}
+
 /**
- * Native function -> the modules that use it. A use is `C.mlx_name`, or the name as a string ("mlx_name"), which is
- * how tables pick functions. A module that uses a column of generated/handles.ts (`.free`) uses the column's functions.
- * The tables themselves are declarations and count as no use.
+ * Reads the uses of the modules behind some entries. A use is `C.mlx_name`, or the name as a string ("mlx_name"), which
+ * is how tables pick functions. The generated tables themselves are declarations and count as no use.
  */
-export function findUses(
-  root: string,
-  entries: readonly string[],
-  handles: Readonly<Record<string, Readonly<Record<string, string | null>>>>,
-): Map<string, string[]> {
-  const uses = new Map<string, string[]>();
-  const add = (name: string, path: string): void => {
-    const paths = uses.get(name) ?? [];
-    if (!paths.includes(path)) paths.push(path);
-    uses.set(name, paths);
-  };
+export function findUses(root: string, entries: readonly string[]): Uses {
+  const uses: Uses = { functions: new Map(), columns: new Map() };
   for (const path of reachableModules(root, entries)) {
     if (path === "generated/symbols.ts" || path === "generated/handles.ts") continue;
     const code = codeOf(root, path);
-    for (const match of code.matchAll(/\bC\.(_?mlx_\w+)|"(_?mlx_\w+)"/g)) add(match[1] ?? (match[2] as string), path);
-    if (!/from\s*"[^"]*generated\/handles\.ts"/.test(code)) continue;
-    for (const functions of Object.values(handles)) {
-      for (const [column, name] of Object.entries(functions)) {
-        if (name !== null && code.includes(`.${column}`)) add(name, path);
-      }
+    for (const match of code.matchAll(/\bC\.(_?mlx_\w+)|"(_?mlx_\w+)"/g)) {
+      add(uses.functions, match[1] ?? (match[2] as string), path);
     }
+    for (const match of code.matchAll(/\bhandles\[[^\]]+\]\.(\w+)/g)) add(uses.columns, match[1] as string, path);
+  }
+  return uses;
+}
+
+/** Native function -> the shim's source files that call it. */
+export function findShimUses(root: string): Map<string, string[]> {
+  const uses = new Map<string, string[]>();
+  const folder = join(root, "native", "shim");
+  for (const name of readdirSync(folder)
+    .filter((file) => file.endsWith(".cpp"))
+    .sort()) {
+    const code = readFileSync(join(folder, name), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    for (const match of code.matchAll(/\b(_?mlx_\w+)\s*\(/g)) add(uses, match[1] as string, name);
   }
   return uses;
 }

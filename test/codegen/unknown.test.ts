@@ -33,6 +33,7 @@ const shapes: Record<string, string> = {
   "an array parameter": "int mlx_f(int shape[4]);",
   "a const array without a length": "int mlx_f(const int* shape, mlx_box box);",
   "a const handle pointer without a length": "int mlx_f(const mlx_box* boxes);",
+  "a length without an array": "int mlx_f(int* shape, mlx_box box, size_t shape_num);",
   "a pointer to a pointer to a handle": "int mlx_f(mlx_box** boxes);",
   "a const pointer": "int mlx_f(char* const name);",
   "a volatile parameter": "int mlx_f(volatile int n);",
