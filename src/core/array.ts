@@ -18,8 +18,8 @@ export const arrayKind: Kind = { name: "Array", free: (handle) => C.mlx_array_fr
  * Own a named array by `using`, an expression with temporaries by `mx.tidy`. Python: mx.array.
  */
 export class MxArray extends Handle {
-  #shape: readonly number[] | null = null;
-  #dtype: Dtype | null = null;
+  _shape: readonly number[] | null = null;
+  _dtype: Dtype | null = null;
 
   /** @internal Owns `handle`. Make arrays with `mx.array`. */
   constructor(key: typeof internal, handle: Pointer) {
@@ -33,22 +33,22 @@ export class MxArray extends Handle {
 
   /** @internal The cached shape, shared: do not change it. */
   readShape(handle: Pointer): readonly number[] {
-    if (this.#shape !== null) return this.#shape;
+    if (this._shape !== null) return this._shape;
     const ndim = C.mlx_array_ndim(handle);
     const shape: number[] = [];
     if (ndim > 0) {
       const address = C.mlx_array_shape(handle);
       for (let i = 0; i < ndim; i++) shape.push(backend.readI32(address, i * 4));
     }
-    this.#shape = shape;
+    this._shape = shape;
     return shape;
   }
 
   /** The element type, for example "float32". Python: a.dtype. */
   get dtype(): Dtype {
     const handle = handleOf(this, "dtype");
-    this.#dtype ??= dtypeNames[C.mlx_array_dtype(handle)]!;
-    return this.#dtype;
+    this._dtype ??= dtypeNames[C.mlx_array_dtype(handle)]!;
+    return this._dtype;
   }
 
   /** The number of axes. Python: a.ndim. */
