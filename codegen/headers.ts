@@ -1,11 +1,12 @@
 // The mlx-c headers on disk: found, hashed, and dated by the version that mlx-c's own build gives itself.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fetchCrate, unpackCrate } from "../native/fetch.ts";
 import { hostPlatform, recipes } from "../native/recipes.ts";
 import { findTools } from "../native/tools.ts";
+import { cached } from "./cache.ts";
 import type { HeaderFile, HeaderSet } from "./ir.ts";
 
 /** Reads the headers of an mlx-c source folder (the one with CMakeLists.txt and mlx/c). */
@@ -34,23 +35,13 @@ export function hashHeaders(files: readonly HeaderFile[]): string {
  * apart from the build's own copy, which the build patches.
  */
 export async function mlxcSources(): Promise<string> {
-  const root = resolve(import.meta.dir, "..");
-  const platform = hostPlatform(process.platform, process.arch) ?? "linux-x64";
-  const { crate } = recipes[platform];
-  const folder = join(root, ".cache", `${crate.name}-${crate.version}-${crate.sha256.slice(0, 12)}`);
-  const sources = join(folder, `${crate.name}-${crate.version}`, crate.sources);
-  if (existsSync(sources)) return sources;
-
-  const tools = await findTools(recipes[platform]);
-  const file = await fetchCrate(crate, join(root, "native", "build", "cache"), tools);
-  mkdirSync(join(root, ".cache"), { recursive: true });
-  const temporary = mkdtempSync(join(root, ".cache", "unpack-"));
-  try {
-    await unpackCrate(file, join(temporary, "crate"), tools);
-    // Another run may have put the very same folder there in the meantime.
-    if (!existsSync(folder)) renameSync(join(temporary, "crate"), folder);
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-  return sources;
+  const recipe = recipes[hostPlatform(process.platform, process.arch) ?? "linux-x64"];
+  const { crate } = recipe;
+  const name = `${crate.name}-${crate.version}`;
+  const folder = await cached(`${name}-${crate.sha256.slice(0, 12)}`, async (target) => {
+    const tools = await findTools(recipe);
+    const cache = join(import.meta.dir, "..", "native", "build", "cache");
+    await unpackCrate(await fetchCrate(crate, cache, tools), target, tools);
+  });
+  return join(folder, name, crate.sources);
 }

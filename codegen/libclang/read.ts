@@ -1,9 +1,10 @@
 // Runs read.py, with the libclang wheel that requirements.txt pins, fetched once into .cache/.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { hostPlatform, recipes } from "../../native/recipes.ts";
 import { findTools, run } from "../../native/tools.ts";
+import { cached } from "../cache.ts";
 
 /** A function as clang sees it. */
 export interface ClangFunction {
@@ -24,31 +25,21 @@ export interface ClangReading {
   structs: Record<string, { size: number; fields: [name: string, type: string, offset: number][] }>;
 }
 
-async function fetchLibclang(root: string, python: string): Promise<string> {
+function fetchLibclang(python: string): Promise<string> {
   const requirements = join(import.meta.dir, "requirements.txt");
   const version = /^libclang==(\S+)/m.exec(readFileSync(requirements, "utf8"))?.[1];
-  const folder = join(root, ".cache", `libclang-${version}`);
-  if (existsSync(folder)) return folder;
-  mkdirSync(join(root, ".cache"), { recursive: true });
-  const temporary = mkdtempSync(join(root, ".cache", "pip-"));
-  try {
-    const package_ = join(temporary, "package");
+  return cached(`libclang-${version}`, async (target) => {
     await run("Downloading libclang with pip", [
       python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir", "--require-hashes",
-      "--no-deps", "--only-binary=:all:", "--target", package_, "--requirement", requirements,
+      "--no-deps", "--only-binary=:all:", "--target", target, "--requirement", requirements,
     ]); // prettier-ignore
-    if (!existsSync(folder)) renameSync(package_, folder);
-  } finally {
-    rmSync(temporary, { recursive: true, force: true });
-  }
-  return folder;
+  });
 }
 
 /** clang's reading of the headers in an mlx-c folder, by platform. Needs Python with pip, and PyPI the first time. */
 export async function readWithLibclang(mlxc: string): Promise<Record<string, ClangReading>> {
-  const root = resolve(import.meta.dir, "..", "..");
   const { python } = await findTools(recipes[hostPlatform(process.platform, process.arch) ?? "linux-x64"]);
-  const libclang = await fetchLibclang(root, python);
+  const libclang = await fetchLibclang(python);
   const text = await run("Reading the headers with libclang", [python, join(import.meta.dir, "read.py"), mlxc], {
     env: { PYTHONPATH: libclang, PYTHONDONTWRITEBYTECODE: "1" },
   });
