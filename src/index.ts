@@ -1,6 +1,9 @@
 /** mlx-ts: MLX for TypeScript. `import * as mx from "mlx-ts"`. */
 
+import "./core/self-test.ts";
+
 export { type ArrayInput, MxArray as Array } from "./core/array.ts";
+export { blasName, blasThreads, setBlasThreads } from "./core/blas.ts";
 export { type ArrayFunction, Closure } from "./core/closure.ts";
 export { array, type ArrayLiteral, type ArrayOptions, type TypedArrayInput } from "./core/create.ts";
 export {
@@ -59,4 +62,5 @@ export {
   withStream,
 } from "./core/stream.ts";
 export { treeState, type TreeState } from "./core/tree.ts";
+export { type Versions, versions } from "./core/versions.ts";
 export { grad, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";

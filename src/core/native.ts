@@ -53,6 +53,14 @@ export function loadedLibrary(): Located | null {
   return located;
 }
 
+const loaders: ((found: Located) => void)[] = [];
+
+/** Runs `fn` right after the library was opened. */
+export function onLoad(fn: (found: Located) => void): void {
+  if (located === null) loaders.push(fn);
+  else fn(located);
+}
+
 /** Finds, checks and opens the library. Done once a thread; later calls return at once. */
 export function loadLibrary(): Located {
   if (located !== null) return located;
@@ -64,6 +72,7 @@ export function loadLibrary(): Located {
   shim["mlxts_install_error_handler"]!();
   Object.assign(C, openMlxc(found.mlxc), shim);
   located = found;
+  for (const fn of loaders.splice(0)) fn(found);
   return found;
 }
 
