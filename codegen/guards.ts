@@ -39,5 +39,15 @@ export function holds(guard: Guard | undefined, platform: Platform, defines: rea
   if (guard.kind === "or") return guard.of.some((part) => holds(part, platform, defines));
   if (guard.kind === "and") return guard.of.every((part) => holds(part, platform, defines));
   if (platform.macros.includes(guard.macro)) return true;
-  return defines.some((define) => define.macro === guard.macro && holds(define.guard, platform, defines));
+  // A definition is not looked at again inside its own condition: `#ifndef X` around `#define X` asks for itself.
+  return defines.some((define) => {
+    return (
+      define.macro === guard.macro &&
+      holds(
+        define.guard,
+        platform,
+        defines.filter((other) => other !== define),
+      )
+    );
+  });
 }

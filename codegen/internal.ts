@@ -54,6 +54,18 @@ export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
     reason: "vectors are made whole, from the addresses of their elements, where the API needs them",
   },
   {
+    pattern: /^mlx_(node_namer_\w+|export_to_dot|print_graph)$/,
+    reason: "writes a graph to a C FILE*, which TypeScript has no way to open",
+  },
+  {
+    pattern: /^mlx_(export_function|function_exporter|imported_function)\w*$/,
+    reason: "functions exported to a file have no form in the public API yet; callable through mlx-ts/ffi",
+  },
+  {
+    pattern: /^mlx_fast_(cuda|metal)_kernel\w*$/,
+    reason: "custom GPU kernels have no form in the public API yet; callable through mlx-ts/ffi",
+  },
+  {
     pattern: /^mlx_(detail_compile\w*|compile_cache_new)$/,
     reason: "MLX's inner form of compile and its cache; mlx_compile is the one for bindings",
   },

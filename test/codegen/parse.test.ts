@@ -81,7 +81,7 @@ test("typedefs, static variables and macros are read and bind nothing", () => {
     },
   ]);
   expect(api.functions.map((fn) => fn.name)).not.toContain("mlx_shout");
-  expect(api.defines.map(({ macro }) => macro)).toEqual(["MLX_SHAPES_H", "HAS_TINY", "MLX_FUNCTIONS_H"]);
+  expect(api.defines.map(({ macro }) => macro)).toEqual(["MLX_SHAPES_H", "HAS_TINY", "MLX_FUNCTIONS_H", "MLX_SELF"]);
 });
 
 test("parameters: handles, nullable handles, out handles, streams", () => {
@@ -215,6 +215,7 @@ test("guards decide per platform, through macros that headers define themselves"
     platforms.filter((platform) => holds(functionOf(api, name).guard, platform, api.defines)).map(({ name: it }) => it);
   expect(on("mlx_box_tiny")).toEqual(["linux-arm64", "darwin-arm64"]);
   expect(on("mlx_box_without_tiny")).toEqual(["linux-x64"]);
+  expect(on("mlx_box_self")).toEqual(["linux-x64", "linux-arm64", "darwin-arm64"]);
   expect(on("mlx_paint")).toEqual(["linux-x64", "linux-arm64", "darwin-arm64"]);
 });
 
