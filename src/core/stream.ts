@@ -96,11 +96,11 @@ export function streamHandle(stream: StreamOrDevice, operation: string): Pointer
   return withDevice(stream, operation, (device) => streamOfDevice(device, operation));
 }
 
-/** A copy of a native stream that JavaScript owns. */
-function own(handle: Pointer): Stream {
+/** A new native handle of the same stream. */
+function copy(handle: Pointer): Pointer {
   const out = slot();
   check(C.mlx_stream_set(out, handle), "stream");
-  return new Stream(internal, readSlot(out));
+  return readSlot(out);
 }
 
 /** The device that operations use where nothing else is said. The caller owns it. Python: mx.default_device. */
@@ -121,7 +121,7 @@ export function setDefaultDevice(device: Device | DeviceType): void {
 
 /** The default stream of a device. The caller owns the handle, not the stream. Python: mx.default_stream. */
 export function defaultStream(device: Device | DeviceType): Stream {
-  return own(streamHandle(device, "defaultStream"));
+  return new Stream(internal, copy(streamHandle(device, "defaultStream")));
 }
 
 /** Makes a stream the default of its device, in this thread. Python: mx.set_default_stream. */
@@ -142,13 +142,15 @@ export function newStream(device: Device | DeviceType): Stream {
 
 /** Runs `fn` with `stream` as the default of everything inside. Python: with mx.stream(s). */
 export function withStream<T>(stream: StreamOrDevice, fn: () => T): T {
-  const handle = streamHandle(stream, "withStream");
+  // A handle of its own: `fn` may dispose the Stream object.
+  const handle = copy(streamHandle(stream, "withStream"));
   const before = defaultStreamHandle();
   current = handle;
   try {
     return fn();
   } finally {
     current = before;
+    C.mlx_stream_free(handle);
   }
 }
 
