@@ -27,6 +27,8 @@ export interface FileOptions {
   env?: Record<string, string | undefined>;
   /** Limit for one test, in seconds. */
   testTimeout?: number;
+  /** More arguments for `bun test`. */
+  args?: readonly string[];
 }
 
 const summaryLine = /^\s*\d+ (?:pass|fail|skip|todo|error|errors)$|^Ran \d+ tests? across/;
@@ -46,6 +48,7 @@ export async function runTestFile(file: string, options: FileOptions): Promise<F
         `--timeout=${limit * 1000}`,
         "--reporter=junit",
         `--reporter-outfile=${reportFile}`,
+        ...(options.args ?? []),
         `./${path}`,
       ],
       { cwd: root, env: { NO_COLOR: "1", CI: "true", ...options.env }, timeout: options.timeout },
