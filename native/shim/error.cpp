@@ -4,6 +4,7 @@
 
 #include "mlx/c/error.h"
 #include "mlxts.h"
+#include "sanitizer.h"
 
 namespace {
 
@@ -31,6 +32,9 @@ void remember(const char* message, void*) {
 } // namespace
 
 extern "C" int mlxts_install_error_handler(void) {
+#if defined(__SANITIZE_ADDRESS__)
+  mlxts::alignSignalStack();
+#endif
   mlx_set_error_handler(remember, nullptr, nullptr);
   return 0;
 }

@@ -20,7 +20,8 @@ extern "C" {
 /* ---- errors -------------------------------------------------------------------------------------------------- */
 
 /* Replaces mlx-c's error handler, which ends the process, by one that keeps the message for the calling thread.
-   Call it once per process before anything else; calling it again, from any thread, is harmless. Returns 0. */
+   Call it once per thread before anything else; the handler is one for the process, so more calls are harmless.
+   Returns 0. */
 int mlxts_install_error_handler(void);
 
 /* The last message recorded on this thread, or NULL when there was none since the previous call. The text stays
