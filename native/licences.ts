@@ -1,5 +1,5 @@
 // The licence texts that must travel with the libraries, taken from the packages that they came in.
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BuildError } from "./tools.ts";
 
@@ -11,6 +11,22 @@ function wheelLicences(folder: string): string[] {
   });
 }
 
+// pocketfft is compiled into libmlx; its licence is the first comment of its header.
+function pocketfftNotice(wheel: string): string {
+  const header = readFileSync(join(wheel, "mlx", "include", "mlx", "3rdparty", "pocketfft.h"), "utf8");
+  const notice = /^\/\*\n([\s\S]*?)\*\//.exec(header)?.[1];
+  if (notice === undefined || !notice.includes("Redistributions in binary form")) {
+    throw new BuildError("pocketfft.h in MLX's wheel no longer starts with its licence.");
+  }
+  return notice;
+}
+
+const INSIDE_MLX = `libmlx also contains these parts, each under the MIT licence, whose text is the one in MLX.txt:
+
+JSON for Modern C++, Copyright (c) Niels Lohmann
+gguflib (gguf-tools), Copyright (c) Salvatore Sanfilippo
+`;
+
 /** Copies each part's licence as <part>.txt; a part without one stops the build. */
 export function copyLicences(parts: { mlx: string; mlxc: string; openblas: string | undefined }, target: string): void {
   mkdirSync(target, { recursive: true });
@@ -20,6 +36,8 @@ export function copyLicences(parts: { mlx: string; mlxc: string; openblas: strin
     copyFileSync(found, join(target, `${part}.txt`));
   };
   put("MLX", wheelLicences(parts.mlx));
+  writeFileSync(join(target, "pocketfft.txt"), pocketfftNotice(parts.mlx));
+  writeFileSync(join(target, "inside-MLX.txt"), INSIDE_MLX);
   put("mlx-c", [join(parts.mlxc, "src", "mlx-c", "LICENSE"), join(parts.mlxc, "LICENSE")]);
   // SciPy's wheel lists OpenBLAS, LAPACK and the statically linked parts of the GCC runtime in one file.
   if (parts.openblas !== undefined) put("OpenBLAS", wheelLicences(parts.openblas));

@@ -1,0 +1,94 @@
+// `bun native/pack.ts`: makes the npm package of a platform, dist/@mlx-ts/<platform>/, from its built library folder.
+import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildNative } from "./build.ts";
+import { readManifest } from "./manifest.ts";
+import { type Platform, platforms, recipes } from "./recipes.ts";
+import { BuildError } from "./tools.ts";
+
+export interface PackOptions {
+  readonly platform: Platform;
+  /** The built folder: lib/, licences/ and manifest.json. */
+  readonly built: string;
+  /** Where the package folder is made; an older one there is replaced. */
+  readonly target: string;
+  /** Version of mlx-ts: the main package asks for exactly this one. */
+  readonly version: string;
+}
+
+/** npm leaves symbolic links out of a package, so each file is copied as itself. */
+function copyFiles(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from)) {
+    const source = join(from, name);
+    if (!lstatSync(source).isFile()) throw new BuildError(`${source} is not a plain file and cannot be packed.`);
+    copyFileSync(source, join(to, name));
+  }
+}
+
+/** Writes the package folder of one platform and returns its path. Touches nothing but `target`. */
+export function packPlatform(options: PackOptions): string {
+  const { platform, built, target, version } = options;
+  const recipe = recipes[platform];
+  const manifest = readManifest(built);
+  if (manifest === undefined) throw new BuildError(`${built} is not a finished build: it has no manifest.json.`);
+  if (manifest.platform !== platform) throw new BuildError(`${built} was built for ${manifest.platform}.`);
+  if (manifest.asan) throw new BuildError(`${built} is a build for AddressSanitizer: it is not published.`);
+  if (recipe.openblas !== undefined && !manifest.blas.startsWith("OpenBLAS")) {
+    throw new BuildError(`${built} has the ${manifest.blas} BLAS: only the build with OpenBLAS is published.`);
+  }
+  rmSync(target, { recursive: true, force: true });
+  copyFiles(join(built, "lib"), join(target, "lib"));
+  copyFiles(join(built, "licences"), join(target, "licences"));
+  copyFileSync(join(built, "manifest.json"), join(target, "manifest.json"));
+  const name = `@mlx-ts/${platform}`;
+  const description = {
+    name,
+    version,
+    description: `Native libraries of mlx-ts for ${platform}: MLX ${manifest.mlx}, mlx-c ${manifest.mlxc}, ${manifest.blas}`,
+    license: "SEE LICENSE IN licences",
+    os: [recipe.os],
+    cpu: [recipe.cpu],
+    ...(recipe.libc === undefined ? {} : { libc: [recipe.libc] }),
+    files: ["lib", "licences", "manifest.json"],
+    // The libraries are opened by path, so a package manager that zips packages must leave this one unpacked.
+    preferUnplugged: true,
+  };
+  writeFileSync(join(target, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
+  writeFileSync(
+    join(target, "README.md"),
+    `# ${name}\n\n${description.description}.\n\nThis package is installed by mlx-ts and has no code of its own. ` +
+      `manifest.json names each part and the sha256 of what it was made from; licences/ has their texts.\n`,
+  );
+  return target;
+}
+
+export const root: string = join(import.meta.dir, "..");
+
+/** Version of mlx-ts, from package.json. */
+export function projectVersion(): string {
+  return (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { platform: { type: "string" } } });
+  const platform = platforms.find((one) => one === values.platform);
+  if (values.platform !== undefined && platform === undefined) {
+    throw new BuildError(`--platform ${values.platform}: expected one of ${platforms.join(", ")}`);
+  }
+  const built = await buildNative(platform === undefined ? {} : { platform });
+  const made = readManifest(built)?.platform;
+  if (made === undefined) throw new BuildError(`${built} has no manifest.json`);
+  const target = join(root, "dist", "@mlx-ts", made);
+  console.log(packPlatform({ platform: made, built, target, version: projectVersion() }));
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    console.error(error instanceof BuildError ? `error: ${error.message}` : error);
+    process.exit(1);
+  }
+}
