@@ -49,7 +49,7 @@ export const edits: readonly Edit[] = [
   },
   {
     why: "live handles are counted (shim/live.h)",
-    find: /\bnew (?=(?:std::|mlx::|mlx_|creader_holder|cwriter_holder))/g,
+    find: /\bnew (?=(?:std::|mlx::core::(?!array\()|mlx_|creader_holder|cwriter_holder))/g,
     replace: "new (mlxts_live_handle) ",
     count: 100,
   },
@@ -61,7 +61,7 @@ export const edits: readonly Edit[] = [
   },
   {
     why: "live handles are counted (shim/live.h)",
-    find: /(?<!mlxts_gone_array\(\), )\bdelete static_cast</g,
+    find: /\bdelete static_cast<(?!mlx::core::array\*>)/g,
     replace: "mlxts_gone_handle(), $&",
     count: 36,
   },
