@@ -63,4 +63,5 @@ export {
 } from "./core/stream.ts";
 export { treeState, type TreeState } from "./core/tree.ts";
 export { type Versions, versions } from "./core/versions.ts";
-export { grad, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";
+export { grad, type GradOf, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";
+export * from "./ops/index.ts";

@@ -15,18 +15,25 @@ import { dispose } from "../core/scope.ts";
 import { privateSlot } from "../core/slots.ts";
 import { leaves, mapLeaves } from "../core/tree.ts";
 
-export interface GradOptions {
+type Argnums = number | readonly number[];
+
+export interface GradOptions<N extends Argnums = Argnums> {
   /** Which arguments to differentiate: a position, or a list of them. Default 0. */
-  argnums?: number | readonly number[] | undefined;
+  argnums?: N | undefined;
 }
+
+/** The argument at a position; any of them where the position counts from the end. */
+type At<A extends unknown[], N> = N extends number ? (`${N}` extends `-${string}` ? A[number] : A[N]) : never;
+
+/** The gradient of an argument has the argument's own form; a list of positions gives a list of gradients. */
+export type GradOf<A extends unknown[], N extends Argnums> = N extends readonly number[]
+  ? { -readonly [I in keyof N]: At<A, N[I]> }
+  : At<A, N>;
 
 /** A value and its gradients, which own their arrays together. */
 export type ValueAndGrads<V, G> = [value: V, grads: G] & Disposable;
 
-/** The gradient tree of an argument has the argument's own form. */
-type GradFunction<A extends unknown[], V> = (...args: A) => ValueAndGrads<V, unknown>;
-
-function positions(argnums: GradOptions["argnums"], count: number, operation: string): number[] {
+function positions(argnums: Argnums | undefined, count: number, operation: string): number[] {
   const list = argnums === undefined ? [0] : Array.isArray(argnums) ? (argnums as number[]) : [argnums as number];
   if (list.length === 0) throw new RangeError(`${operation}: argnums must name at least one argument.`);
   return list.map((position) => {
@@ -43,29 +50,35 @@ function positions(argnums: GradOptions["argnums"], count: number, operation: st
  * a list of gradients. `fn` borrows its arguments and runs in an implicit `tidy`. An error thrown inside it comes out
  * as the same object. Python: mx.value_and_grad.
  */
-export function valueAndGrad<A extends unknown[], V>(fn: (...args: A) => V, options?: GradOptions): GradFunction<A, V> {
+export function valueAndGrad<A extends unknown[], V, const N extends Argnums = 0>(
+  fn: (...args: A) => V,
+  options?: GradOptions<N>,
+): (...args: A) => ValueAndGrads<V, GradOf<A, N>> {
   if (typeof fn !== "function") throw new TypeError(`valueAndGrad: expected a function, got ${describe(fn)}.`);
   if (options !== undefined) checkOptions(options, ["argnums"], "valueAndGrad");
   return (...args: A) => differentiate("valueAndGrad", fn, options?.argnums, args);
 }
 
 /** Like `valueAndGrad`, but returns the gradients alone. Python: mx.grad. */
-export function grad<A extends unknown[]>(fn: (...args: A) => unknown, options?: GradOptions): (...args: A) => unknown {
+export function grad<A extends unknown[], const N extends Argnums = 0>(
+  fn: (...args: A) => unknown,
+  options?: GradOptions<N>,
+): (...args: A) => GradOf<A, N> {
   if (typeof fn !== "function") throw new TypeError(`grad: expected a function, got ${describe(fn)}.`);
   if (options !== undefined) checkOptions(options, ["argnums"], "grad");
   return (...args: A) => {
-    const [value, grads] = differentiate("grad", fn, options?.argnums, args);
+    const [value, grads] = differentiate<A, unknown, N>("grad", fn, options?.argnums, args);
     dispose(value);
     return grads;
   };
 }
 
-function differentiate<A extends unknown[], V>(
+function differentiate<A extends unknown[], V, N extends Argnums>(
   operation: string,
   fn: (...args: A) => V,
-  argnums: GradOptions["argnums"],
+  argnums: N | undefined,
   args: A,
-): ValueAndGrads<V, unknown> {
+): ValueAndGrads<V, GradOf<A, N>> {
   const wanted = positions(argnums, args.length, operation);
   const inputs = wanted.map((position) => leaves<MxArray>(args[position]));
   const flat = inputs.flat();
@@ -88,7 +101,7 @@ function differentiate<A extends unknown[], V>(
   if (outputs !== values.length) throw new Error(`${operation}: MLX returned ${values.length} values for ${outputs}.`);
   at = 0;
   const trees = wanted.map((position) => mapLeaves(args[position], () => grads[at++]));
-  const result = [value, Array.isArray(argnums) ? trees : trees[0]] as unknown as ValueAndGrads<V, unknown>;
+  const result = [value, Array.isArray(argnums) ? trees : trees[0]] as unknown as ValueAndGrads<V, GradOf<A, N>>;
   Object.defineProperty(result, Symbol.dispose, { value: () => dispose([...(result as unknown[])]) });
   return result;
 }
