@@ -1,4 +1,4 @@
-// Every ```ts block of the README and of docs/ is type-checked and run, and prints what it promises after `// =>`.
+// Every ```ts block of the README and of docs/ is type-checked and run, and prints what it promises in comments.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -100,6 +100,7 @@ describe("the reader of the blocks", () => {
   });
 
   test("reads promised outputs", () => {
-    expect(promisedOutputs("console.log(1); // => 1\n// no\nf(); //=> [2, 3]")).toEqual(["1", "[2, 3]"]);
+    const source = "console.log(x, f(1)); // 1 [ 2 ]\n// no\nf(); // neither\nf(); // => [2, 3]\nconsole.log(4);";
+    expect(promisedOutputs(source)).toEqual(["1 [ 2 ]", "[2, 3]"]);
   });
 });

@@ -36,7 +36,11 @@ function reasonOf(info: string, where: string): string | null {
   return reason;
 }
 
-/** The outputs that a block promises, in order: what stands after `// =>`. */
+/**
+ * The outputs that a block promises, in order: the comment behind a console.log on the same line, and what stands
+ * after `// =>` anywhere.
+ */
 export function promisedOutputs(source: string): string[] {
-  return [...source.matchAll(/\/\/\s*=>\s*(.+)$/gm)].map(([, text]) => text?.trim() ?? "");
+  const promise = /(?:\bconsole\.log\(.*\);\s*\/\/(?:\s*=>)?|\/\/\s*=>)\s*(\S.*)$/gm;
+  return [...source.matchAll(promise)].map(([, text]) => text?.trim() ?? "");
 }
