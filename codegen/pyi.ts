@@ -111,7 +111,8 @@ interface Scope {
 function readScope(file: string, body: Node): Scope {
   const scope: Scope = { functions: {}, aliases: {}, properties: [], classes: new Map() };
   for (const child of body.namedChildren) {
-    const decorators = child.type === "decorated_definition" ? child.namedChildren.filter((c) => c.type === "decorator") : [];
+    const decorators =
+      child.type === "decorated_definition" ? child.namedChildren.filter((c) => c.type === "decorator") : [];
     const node = child.type === "decorated_definition" ? child.childForFieldName("definition") : child;
     if (node === null) throw new StubError(file, child, "a decorator without a definition");
     if (node.type === "class_definition") scope.classes.set(fieldText(file, node, "name"), node);
@@ -127,7 +128,8 @@ function addFunction(file: string, node: Node, decorators: readonly Node[], scop
   const kinds = decorators.map((d) => d.text);
   if (kinds.includes("@property")) scope.properties.push(name);
   else if (kinds.every((k) => k === "@overload")) (scope.functions[name] ??= []).push(readSignature(file, node));
-  else if (!kinds.every((k) => k.endsWith(".setter"))) throw new StubError(file, node, `a decorator of ${name} is unknown`);
+  else if (!kinds.every((k) => k.endsWith(".setter")))
+    throw new StubError(file, node, `a decorator of ${name} is unknown`);
 }
 
 function addAlias(statement: Node, scope: Scope): void {

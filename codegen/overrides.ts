@@ -1,0 +1,381 @@
+// The exceptions to the rules of rules.ts, each with its reason. Nothing else about an operation is kept by hand:
+// names, order, defaults and keyword-only come from python-api.json, the native calls from the headers.
+
+/** What is said of one parameter beyond the rules. The key is Python's name. */
+export interface ParamOverride {
+  /** The TypeScript type, where Python's annotation says less than is true. */
+  type?: string;
+  /** The default as a TypeScript expression, where the stub leaves it out. */
+  default?: string;
+  /** Read plain integers and lists of them as an index array. */
+  index?: true;
+  /** null counts as left out, although the stub does not say None. */
+  nullable?: boolean;
+  place?: "operand" | "either" | "option";
+}
+
+/** What is said of one function beyond the rules. The key is Python's name, with its module unless that is mlx.core. */
+export interface Override {
+  reason: string;
+  /** The one C function to call, where its name does not follow from Python's. */
+  c?: string;
+  /** The file of src/ops with the body; names and options are generated all the same. */
+  body?: string;
+  /** The file of src/ops with the whole function, signature included. */
+  whole?: string;
+  /** The same function under this other Python name of its module. */
+  alias?: string;
+  /** The C functions that a hand-written part calls. */
+  native?: readonly string[];
+  returns?: string;
+  params?: Readonly<Record<string, ParamOverride>>;
+}
+
+const quantized = { mode: { type: "QuantizationMode" } } as const;
+const lastTwoOrAll = "absent lengths and axes come from the shape, which mlx-c wants spelled out";
+const fftOne = {
+  body: "fft.ts",
+  reason: "an absent n is the axis's own length, which mlx-c wants spelled out",
+} as const;
+const fftMany = { body: "fft.ts", reason: lastTwoOrAll } as const;
+const norm = { norm: { type: "FftNorm" } } as const;
+const upperLower = { UPLO: { type: "Triangle" } } as const;
+const varargs = "takes any number of arrays before the options";
+const dtypeLogic = "plain arithmetic on dtypes, which mlx-c does not export";
+
+export const overrides: Readonly<Record<string, Override>> = {
+  // creation
+  arange: { whole: "arange.ts", native: ["mlx_arange"], reason: "two signatures, and a dtype that follows the bounds" },
+  linspace: {
+    c: "mlx_linspace_endpoint",
+    reason: "mlx_linspace is the case endpoint = true",
+    params: { start: { type: "number" }, stop: { type: "number" }, num: { nullable: false } },
+  },
+  full: {
+    body: "create.ts",
+    native: ["mlx_full"],
+    reason: "the dtype types a scalar weakly and is ignored beside an array, as in Python",
+  },
+  full_like: { body: "create.ts", native: ["mlx_full_like"], reason: "a scalar is typed by the dtype or by the array" },
+  eye: { body: "create.ts", native: ["mlx_eye"], reason: "m is n where absent" },
+  tri: {
+    body: "create.ts",
+    native: ["mlx_tri"],
+    reason: "m is n where absent; the stub leaves out the defaults of m, k and dtype",
+    params: { m: { default: "null", nullable: true }, k: { default: "0" }, dtype: { default: '"float32"' } },
+  },
+  tril: { reason: "the stub leaves out k's default", params: { k: { default: "0" } } },
+  triu: { reason: "the stub leaves out k's default", params: { k: { default: "0" } } },
+  asarray: { whole: "asarray.ts", native: [], reason: "makes an array of host data, which is core's work" },
+
+  // shapes
+  permute_dims: { alias: "transpose", reason: "the same function in Python" },
+  concat: { alias: "concatenate", reason: "the same function in Python" },
+  conj: { alias: "conjugate", reason: "the same function in Python" },
+  concatenate: {
+    body: "join.ts",
+    native: ["mlx_concatenate", "mlx_concatenate_axis"],
+    reason: "MLX does not check the axis of a single array",
+  },
+  as_strided: {
+    body: "strided.ts",
+    native: ["mlx_as_strided"],
+    reason: "absent shape and strides come from the array, and MLX does not check that the view stays inside it",
+  },
+  meshgrid: { whole: "varargs.ts", native: ["mlx_meshgrid"], reason: varargs },
+  broadcast_arrays: { whole: "varargs.ts", native: ["mlx_broadcast_arrays"], reason: varargs },
+  atleast_1d: { whole: "varargs.ts", native: ["mlx_atleast_1d"], reason: varargs },
+  atleast_2d: { whole: "varargs.ts", native: ["mlx_atleast_2d"], reason: varargs },
+  atleast_3d: { whole: "varargs.ts", native: ["mlx_atleast_3d"], reason: varargs },
+  einsum: { whole: "varargs.ts", native: ["mlx_einsum"], reason: varargs },
+  depends: {
+    body: "join.ts",
+    native: ["mlx_depends"],
+    reason: "takes one array or a list on both sides, and gives back the form that it got",
+    returns: "MxArray | MxArray[]",
+    params: {
+      inputs: { type: "MxArray | readonly MxArray[]" },
+      dependencies: { type: "MxArray | readonly MxArray[]" },
+    },
+  },
+  pad: {
+    body: "pad.ts",
+    native: ["mlx_pad", "mlx_pad_symmetric"],
+    reason: "the width has four forms",
+    params: { pad_width: { type: "PadWidth" }, mode: { type: "PadMode" } },
+  },
+  roll: {
+    body: "roll.ts",
+    native: ["mlx_roll", "mlx_roll_axis", "mlx_roll_axes"],
+    reason: "shift and axis are each an integer or a list, in every mixture",
+  },
+  slice: {
+    c: "mlx_slice_dynamic",
+    reason: "Python's slice is the dynamic one",
+    params: { start_indices: { index: true } },
+  },
+  slice_update: {
+    c: "mlx_slice_update_dynamic",
+    reason: "Python's slice_update is the dynamic one",
+    params: { start_indices: { index: true } },
+  },
+
+  // selecting
+  take: {
+    body: "take.ts",
+    native: ["mlx_take", "mlx_take_axis"],
+    reason: "plain integers are bounds-checked, which MLX does not do",
+    params: { indices: { type: "IndexInput" } },
+  },
+  take_along_axis: {
+    body: "take.ts",
+    native: ["mlx_take_along_axis"],
+    reason: "an absent axis works on the flat array, which mlx-c leaves to the caller",
+    params: { indices: { type: "IndexInput" } },
+  },
+  put_along_axis: {
+    body: "take.ts",
+    native: ["mlx_put_along_axis"],
+    reason: "an absent axis works on the flat array, which mlx-c leaves to the caller",
+    params: { indices: { type: "IndexInput" } },
+  },
+  clip: {
+    body: "select.ts",
+    native: ["mlx_clip"],
+    reason: "the bounds are typed by the array, and one of them must be there",
+  },
+  where: {
+    body: "select.ts",
+    native: ["mlx_where"],
+    reason: "three operands of which the last two are typed by each other",
+  },
+  searchsorted: { reason: "the side is one of two words", params: { side: { type: '"left" | "right"' } } },
+
+  // products
+  tensordot: {
+    body: "tensordot.ts",
+    native: ["mlx_tensordot", "mlx_tensordot_axis"],
+    reason: "axes is a number or two lists",
+    params: { axes: { type: "TensordotAxes" } },
+  },
+  convolve: {
+    body: "convolve.ts",
+    native: [],
+    reason: "mlx-c has no such function; Python composes it of conv_general",
+    params: { mode: { type: "ConvolveMode" } },
+  },
+  conv_general: {
+    body: "convolve.ts",
+    native: ["mlx_conv_general"],
+    reason: "the padding may differ at the two ends",
+    params: { padding: { type: "number | readonly number[] | readonly [readonly number[], readonly number[]]" } },
+  },
+  trace: { body: "trace.ts", native: ["mlx_trace_axes"], reason: "an absent dtype is the array's own" },
+  gather_mm: {
+    reason: "both index arrays may be null in Python too",
+    params: {
+      lhs_indices: { index: true, default: "null", nullable: true },
+      rhs_indices: { index: true, default: "null", nullable: true },
+    },
+  },
+  gather_qmm: {
+    reason: "the modes are four words",
+    params: { ...quantized, lhs_indices: { index: true }, rhs_indices: { index: true } },
+  },
+  gather_qqmm: {
+    reason: "the modes are four words",
+    params: { ...quantized, lhs_indices: { index: true }, rhs_indices: { index: true } },
+  },
+  segmented_mm: { reason: "the segments are indices", params: { segments: { index: true } } },
+  quantize: {
+    whole: "quantize.ts",
+    native: ["mlx_quantize"],
+    reason: "the number of results follows the mode, which the types say",
+  },
+  dequantize: { reason: "the modes are four words", params: quantized },
+  quantized_matmul: { reason: "the modes are four words", params: quantized },
+  qqmm: { reason: "the modes are four words", params: quantized },
+
+  // elementwise
+  divmod: { reason: "mlx-c gives a list where there are always two", returns: "[MxArray, MxArray]" },
+
+  // dtypes and shapes without arrays
+  issubdtype: { whole: "dtypes.ts", native: [], reason: dtypeLogic },
+  isdtype: { whole: "dtypes.ts", native: [], reason: dtypeLogic },
+  can_cast: { whole: "dtypes.ts", native: [], reason: dtypeLogic },
+  result_type: { whole: "dtypes.ts", native: [], reason: dtypeLogic },
+  broadcast_shapes: {
+    whole: "dtypes.ts",
+    native: [],
+    reason: "plain arithmetic on shapes, which mlx-c does not export",
+  },
+
+  // linalg
+  "linalg.norm": {
+    body: "norm.ts",
+    native: ["mlx_linalg_norm", "mlx_linalg_norm_matrix", "mlx_linalg_norm_l2"],
+    reason: "ord is absent, a number or a word, each a C function of its own",
+    params: { ord: { type: "NormOrder" } },
+  },
+  "linalg.svd": {
+    whole: "svd.ts",
+    native: ["mlx_linalg_svd"],
+    reason: "gives one array instead of three without computeUv, which the types say",
+  },
+  "linalg.lu": { reason: "mlx-c gives a list where there are always three", returns: "[MxArray, MxArray, MxArray]" },
+  "linalg.eigvalsh": { reason: "UPLO is one of two letters", params: upperLower },
+  "linalg.eigh": { reason: "UPLO is one of two letters", params: upperLower },
+
+  // fft
+  "fft.fft": { ...fftOne, native: ["mlx_fft_fft"], params: norm },
+  "fft.ifft": { ...fftOne, native: ["mlx_fft_ifft"], params: norm },
+  "fft.rfft": { ...fftOne, native: ["mlx_fft_rfft"], params: norm },
+  "fft.irfft": { ...fftOne, native: ["mlx_fft_irfft"], params: norm },
+  "fft.fft2": { ...fftMany, native: ["mlx_fft_fft2"], params: norm },
+  "fft.ifft2": { ...fftMany, native: ["mlx_fft_ifft2"], params: norm },
+  "fft.rfft2": { ...fftMany, native: ["mlx_fft_rfft2"], params: norm },
+  "fft.irfft2": { ...fftMany, native: ["mlx_fft_irfft2"], params: norm },
+  "fft.fftn": { ...fftMany, native: ["mlx_fft_fftn"], params: norm },
+  "fft.ifftn": { ...fftMany, native: ["mlx_fft_ifftn"], params: norm },
+  "fft.rfftn": { ...fftMany, native: ["mlx_fft_rfftn"], params: norm },
+  "fft.irfftn": { ...fftMany, native: ["mlx_fft_irfftn"], params: norm },
+  "fft.fftshift": { ...fftMany, native: ["mlx_fft_fftshift"] },
+  "fft.ifftshift": { ...fftMany, native: ["mlx_fft_ifftshift"] },
+
+  // random
+  "random.seed": {
+    whole: "random-state.ts",
+    native: ["mlx_random_seed"],
+    reason: "a 64-bit seed and no array: the global state is kept beside it",
+  },
+  "random.key": { whole: "random-state.ts", native: ["mlx_random_key"], reason: "a 64-bit seed, and no stream" },
+  "random.split": {
+    c: "mlx_random_split_num",
+    reason: "Python gives one array of num keys; mlx_random_split gives two arrays",
+  },
+  "random.normal": {
+    c: "mlx_random_normal_broadcast",
+    reason: "loc and scale may be arrays; mlx_random_normal takes numbers only",
+  },
+  "random.bernoulli": { body: "random.ts", native: ["mlx_random_bernoulli"], reason: "an absent shape is p's own" },
+  "random.truncated_normal": {
+    body: "random.ts",
+    native: ["mlx_random_truncated_normal"],
+    reason: "an absent shape is that of the bounds together",
+  },
+  "random.categorical": {
+    body: "random.ts",
+    native: ["mlx_random_categorical", "mlx_random_categorical_shape", "mlx_random_categorical_num_samples"],
+    reason: "shape and num_samples exclude each other, each a C function of its own",
+  },
+  "random.permutation": {
+    body: "random.ts",
+    native: ["mlx_random_permutation", "mlx_random_permutation_arange"],
+    reason: "an integer means a permuted range, an array its rows",
+    params: { x: { type: "number | MxArray" } },
+  },
+
+  // fast
+  "fast.rope": {
+    body: "attention.ts",
+    native: ["mlx_fast_rope", "mlx_fast_rope_dynamic"],
+    reason: "the offset is an integer or an array, each a C function of its own",
+    params: { offset: { type: "number | MxArray" } },
+  },
+  "fast.scaled_dot_product_attention": {
+    body: "attention.ts",
+    native: ["mlx_fast_scaled_dot_product_attention"],
+    reason: "the mask is a word or an array",
+    params: { mask: { type: '"causal" | MxArray' } },
+  },
+};
+
+/** Python functions that are not operations on arrays, and the part of mlx-ts that has them. */
+export const elsewhere: Readonly<Record<string, string>> = {
+  default_device: "devices are core's",
+  set_default_device: "devices are core's",
+  is_available: "devices are core's",
+  device_count: "devices are core's",
+  device_info: "devices are core's",
+  default_stream: "streams are core's",
+  set_default_stream: "streams are core's",
+  new_stream: "streams are core's",
+  new_thread_unsafe_stream: "streams are core's",
+  new_thread_local_stream: "streams are core's",
+  clear_streams: "streams are core's",
+  stream: "streams are core's: withStream",
+  synchronize: "streams are core's",
+  get_active_memory: "memory is core's",
+  get_peak_memory: "memory is core's",
+  reset_peak_memory: "memory is core's",
+  get_cache_memory: "memory is core's",
+  set_memory_limit: "memory is core's",
+  set_cache_limit: "memory is core's",
+  set_wired_limit: "memory is core's",
+  clear_cache: "memory is core's",
+  from_dlpack: "exchange with other libraries is the storage layer's",
+  save: "files are io's",
+  savez: "files are io's",
+  savez_compressed: "files are io's",
+  load: "files are io's",
+  save_safetensors: "files are io's",
+  save_gguf: "files are io's",
+  einsum_path: "mlx-c has no such function",
+  eval: "evaluation is core's",
+  async_eval: "evaluation is core's",
+  jvp: "transforms have a floor of their own",
+  vjp: "transforms have a floor of their own",
+  value_and_grad: "transforms have a floor of their own",
+  grad: "transforms have a floor of their own",
+  vmap: "transforms have a floor of their own",
+  compile: "transforms have a floor of their own",
+  disable_compile: "transforms have a floor of their own",
+  enable_compile: "transforms have a floor of their own",
+  checkpoint: "transforms have a floor of their own",
+  export_function: "exported graphs belong to the transforms",
+  import_function: "exported graphs belong to the transforms",
+  exporter: "exported graphs belong to the transforms",
+  export_to_dot: "exported graphs belong to the transforms",
+  set_printoptions: "printing is core's",
+  get_printoptions: "printing is core's",
+  printoptions: "printing is core's",
+  "fast.metal_kernel": "custom kernels are not exposed yet",
+  "fast.cuda_kernel": "custom kernels are not exposed yet",
+  "fast.precompiled_cuda_kernel": "mlx-c has no such function",
+};
+
+const indexing = "part of indexing: x.get and x.at are made of it";
+const kernels = "custom kernels are not exposed yet";
+
+/** C functions of the operations' headers that no operation calls; a name that ends in * stands for all that begin so. */
+export const internal: Readonly<Record<string, string>> = {
+  mlx_copy: "arrays are immutable: Python has no such function",
+  mlx_gather: indexing,
+  mlx_gather_single: indexing,
+  mlx_scatter: indexing,
+  mlx_scatter_single: indexing,
+  mlx_scatter_add: indexing,
+  mlx_scatter_add_single: indexing,
+  mlx_scatter_add_axis: indexing,
+  mlx_scatter_max: indexing,
+  mlx_scatter_max_single: indexing,
+  mlx_scatter_min: indexing,
+  mlx_scatter_min_single: indexing,
+  mlx_scatter_prod: indexing,
+  mlx_scatter_prod_single: indexing,
+  mlx_masked_scatter: indexing,
+  mlx_slice: indexing,
+  mlx_slice_update: indexing,
+  mlx_slice_update_add: indexing,
+  mlx_slice_update_max: indexing,
+  mlx_slice_update_min: indexing,
+  mlx_slice_update_prod: indexing,
+  mlx_trace: "mlx_trace_axes with the default axes",
+  mlx_linspace: "mlx_linspace_endpoint with endpoint = true",
+  mlx_number_of_elements: "arithmetic of shapeless graphs: Python has no such function",
+  mlx_random_bits: "Python has no such function",
+  mlx_random_normal: "mlx_random_normal_broadcast with scalars",
+  mlx_random_split: "mlx_random_split_num of two, as two arrays",
+  "mlx_fast_cuda_kernel_*": kernels,
+  "mlx_fast_metal_kernel_*": kernels,
+};

@@ -1,0 +1,94 @@
+/** The calling convention of generated operations: the trailing options, and conversions that need more than core's. */
+
+import { type ArrayInput, checkOptions, type IndexInput, indexInput, int, isOptions, refuse } from "../core/call.ts";
+import { describe } from "../core/describe.ts";
+import { MxArray } from "../core/array.ts";
+import type { Pointer } from "../backend/types.ts";
+
+/** Options by name, their values not checked yet. */
+export type Given = Readonly<Record<string, unknown>>;
+
+const streamName: readonly string[] = ["stream"];
+
+/** Checks the options of an operation that has no other than the stream. */
+export function onlyStream(options: unknown, op: string): void {
+  checkOptions(options, streamName, op);
+}
+
+/**
+ * Checks the options object that follows the positional arguments. The first `taken` names have been given by
+ * position; giving them again is an error, and so is a name that is not among `names`.
+ */
+export function trailing(options: unknown, op: string, names: readonly string[], taken: number): Given {
+  checkOptions(options, names, op);
+  const given = options as Given;
+  for (let i = 0; i < taken; i++) {
+    if (given[names[i]!] !== undefined) {
+      refuse(new TypeError(`${op}: ${names[i]} is given twice, by position and as an option.`));
+    }
+  }
+  return given;
+}
+
+/** Refuses arguments after the options object; `later` is the first of them. */
+export function nothingAfter(later: unknown, op: string): void {
+  if (later !== undefined) {
+    refuse(new TypeError(`${op}: nothing may follow the options object, got ${describe(later)}.`));
+  }
+}
+
+/** An integer for a shape of one axis. Anything else is left to the conversion of lists. */
+export function asList(value: unknown): unknown {
+  return typeof value === "number" ? [value] : value;
+}
+
+/** One integer for all of `length` directions, or a list with one for each. */
+export function tuple(value: unknown, length: number, op: string, name: string): readonly number[] {
+  if (!Array.isArray(value)) return new Array<number>(length).fill(int(value, op, name));
+  if (value.length !== length) {
+    refuse(
+      new RangeError(`${op}: ${name} must be an integer or a list of ${length} integers, got ${describe(value)}.`),
+    );
+  }
+  return value.map((item, i) => int(item, op, `${name}[${i}]`));
+}
+
+/** An index array, or the empty handle where there is none. */
+export function nullableIndex(value: unknown, op: string, name: string): Pointer {
+  return value === undefined || value === null ? 0 : indexInput(value as IndexInput, op, name);
+}
+
+/** The arguments of a method that takes its list as bare numbers: `a.reshape(2, 3)`, `a.reshape(2, 3, { stream })`. */
+export function spread(args: IArguments): { list: number[]; options: object | undefined } {
+  const list = Array.from(args) as unknown[];
+  const options = isOptions(list.at(-1)) ? (list.pop() as object) : undefined;
+  return { list: list as number[], options };
+}
+
+/** Splits `f(a, b, ..., options?)`. */
+export function withOptions<T>(args: readonly unknown[]): { items: readonly T[]; options: unknown } {
+  const last = args.at(-1);
+  return isOptions(last)
+    ? { items: args.slice(0, -1) as T[], options: last }
+    : { items: args as T[], options: undefined };
+}
+
+/** The shape of an operand; a scalar has no axes. */
+export function shapeOfInput(value: ArrayInput): readonly number[] {
+  return value instanceof MxArray ? value.shape : [];
+}
+
+/** The length of an axis that is counted from either end. Throws a RangeError where there is none. */
+export function axisLength(shape: readonly number[], axis: number, op: string): number {
+  const length = shape.at(axis);
+  if (axis >= shape.length || axis < -shape.length || length === undefined) {
+    refuse(
+      new RangeError(`${op}: axis ${axis} is out of range for an array of ${shape.length} ${plural(shape.length)}.`),
+    );
+  }
+  return length as number;
+}
+
+function plural(count: number): string {
+  return count === 1 ? "axis" : "axes";
+}

@@ -1,0 +1,92 @@
+/** Bodies of `mx.fast.rope` and `mx.fast.scaledDotProductAttention`. */
+
+import {
+  type ArrayInput,
+  bool,
+  C,
+  failure,
+  float,
+  input,
+  int,
+  MxArray,
+  nullable,
+  optionalFloat,
+  produce,
+  refuse,
+  slot,
+  str,
+  stream,
+  type StreamOptions,
+} from "../core/call.ts";
+import { describe } from "../core/describe.ts";
+
+export function ropeBody(
+  a: ArrayInput,
+  dims: number,
+  traditional: boolean,
+  base: number | null,
+  scale: number,
+  offset: number | MxArray,
+  freqs: ArrayInput | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "fast.rope";
+  const on = stream(options, op);
+  const width = int(dims, op, "dims");
+  const interleaved = bool(traditional, op, "traditional");
+  const theta = optionalFloat(base, op, "base");
+  const factor = float(scale, op, "scale");
+  const at = offset instanceof MxArray ? input(offset, op, "offset") : int(offset, op, "offset");
+  const x = input(a, op, "a");
+  const periods = nullable(freqs, op, "freqs");
+  const out = slot();
+  const status =
+    offset instanceof MxArray
+      ? C.mlx_fast_rope_dynamic(out, x, width, interleaved, theta, factor, at, periods, on)
+      : C.mlx_fast_rope(out, x, width, interleaved, theta, factor, at, periods, on);
+  if (status !== 0) throw failure(op, [a, freqs]);
+  return produce(op, out);
+}
+
+export function scaledDotProductAttentionBody(
+  q: ArrayInput,
+  k: ArrayInput,
+  v: ArrayInput,
+  scale: number,
+  mask: "causal" | MxArray | null,
+  sinks: ArrayInput | null,
+  forceFused: boolean,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "fast.scaledDotProductAttention";
+  const on = stream(options, op);
+  const factor = float(scale, op, "scale");
+  const fused = bool(forceFused, op, "forceFused");
+  const mode = str(mask instanceof MxArray ? "array" : maskWord(mask, op), op, "mask");
+  const queries = input(q, op, "q");
+  const keys = input(k, op, "k");
+  const values = input(v, op, "v");
+  const masks = mask instanceof MxArray ? input(mask, op, "mask") : 0;
+  const drains = nullable(sinks, op, "sinks");
+  const out = slot();
+  const status = C.mlx_fast_scaled_dot_product_attention(
+    out,
+    queries,
+    keys,
+    values,
+    factor,
+    mode,
+    masks,
+    drains,
+    fused,
+    on,
+  );
+  if (status !== 0) throw failure(op, [q, k, v, mask, sinks]);
+  return produce(op, out);
+}
+
+function maskWord(mask: unknown, op: string): string {
+  if (mask === null) return "";
+  if (mask === "causal") return mask;
+  return refuse(new TypeError(`${op}: mask must be "causal", an Array or null, got ${describe(mask)}.`));
+}

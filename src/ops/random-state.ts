@@ -1,0 +1,106 @@
+/** The global random state: one key, split for every operation that is given none. */
+
+import { C, failure, MxArray, slot, stream } from "../core/call.ts";
+import type { Pointer } from "../backend/types.ts";
+import { wrapArray } from "../core/array.ts";
+import { describe } from "../core/describe.ts";
+import { check } from "../core/error.ts";
+import { keep } from "../core/scope.ts";
+import { readSlot } from "../core/slots.ts";
+import { holdArray, refuse } from "../core/temporaries.ts";
+import { treeState, type TreeState } from "../core/tree.ts";
+import { input } from "../core/operands.ts";
+
+const U64 = 18446744073709551615n;
+
+/** A 64-bit seed. A number must be exact. */
+function seedValue(seed: unknown, op: string): bigint {
+  if (typeof seed !== "number" && typeof seed !== "bigint") {
+    throw new TypeError(`${op}: seed must be an integer, got ${describe(seed)}.`);
+  }
+  if (typeof seed === "number" && !Number.isSafeInteger(seed)) {
+    throw new RangeError(`${op}: seed must be an integer; past 2^53 write a bigint. Got ${describe(seed)}.`);
+  }
+  const value = BigInt(seed);
+  if (value < 0n || value > U64) throw new RangeError(`${op}: seed must be from 0 to 2^64 - 1, got ${describe(seed)}.`);
+  return value;
+}
+
+function makeKey(seed: bigint, op: string): MxArray {
+  const out = slot();
+  check(C.mlx_random_key(out, seed), op);
+  // Not produce: that would free what a running operation has prepared.
+  return wrapArray(readSlot(out));
+}
+
+/**
+ * A random key of a seed: a uint32 array of shape [2].
+ *
+ * The seed is an integer from 0 to 2^64 - 1, a bigint past 2^53. Throws a RangeError for another.
+ * Python: `mx.random.key(seed)`.
+ */
+export function key(seed: number | bigint): MxArray {
+  return makeKey(seedValue(seed, "random.key"), "random.key");
+}
+
+/** The key of the global state. It is a tree, so that `compile`, `eval` and `tidy` take it as they take arrays. */
+class RandomState implements TreeState {
+  #key: MxArray | null = null;
+
+  get [treeState](): { get(): unknown; set(value: unknown): void } {
+    return { get: () => [this.#current()], set: (value) => this.#replace((value as readonly MxArray[])[0]!) };
+  }
+
+  #current(): MxArray {
+    if (this.#key === null || this.#key.disposed) {
+      // As a first seed, the time: programs that want the same numbers every time say so.
+      this.#key = keep(makeKey(BigInt(Date.now()), "random"));
+    }
+    return this.#key;
+  }
+
+  #replace(key: MxArray): void {
+    const old = this.#key;
+    this.#key = keep(key);
+    if (old !== null && old !== key) old.dispose();
+  }
+
+  seed(seed: bigint): void {
+    this.#replace(makeKey(seed, "random.seed"));
+  }
+
+  /** Splits the state and gives the half that is used up, as a native array for one call. */
+  next(op: string): Pointer {
+    const rest = slot();
+    const used = slot();
+    const on = stream(undefined, op);
+    if (C.mlx_random_split(rest, used, input(this.#current(), op, "state"), on) !== 0) throw failure(op, []);
+    const handle = holdArray(readSlot(used));
+    this.#replace(wrapArray(readSlot(rest)));
+    return handle;
+  }
+}
+
+const global = new RandomState();
+
+/** The global random state, for `compile`'s `state`. Python: mx.random.state. */
+export const state: TreeState = global;
+
+/**
+ * Seeds the global random state: the same seed gives the same numbers.
+ *
+ * The seed is an integer from 0 to 2^64 - 1, a bigint past 2^53. Throws a RangeError for another.
+ * Python: `mx.random.seed(seed)`.
+ */
+export function seed(seed: number | bigint): void {
+  const value = seedValue(seed, "random.seed");
+  check(C.mlx_random_seed(value), "random.seed");
+  global.seed(value);
+}
+
+/** The handle of the key that an operation was given, or of a fresh one from the global state. */
+export function keyOrNext(key: unknown, op: string, name: string): Pointer {
+  if (key === undefined || key === null) return global.next(op);
+  if (key instanceof MxArray) return input(key, op, name);
+  return refuse(new TypeError(`${op}: ${name} must be an Array made by mx.random.key, got ${describe(key)}.`));
+}

@@ -1,0 +1,116 @@
+/** Bodies of the random operations whose shape or form depends on what is given. */
+
+import {
+  type ArrayInput,
+  C,
+  dtype as dtypeCode,
+  failure,
+  input,
+  int,
+  ints,
+  MxArray,
+  produce,
+  refuse,
+  slot,
+  stream,
+  type StreamOptions,
+} from "../core/call.ts";
+import type { Dtype } from "../core/dtype.ts";
+import { shapeOfInput } from "./args.ts";
+import { broadcastShapes } from "./dtypes.ts";
+import { keyOrNext } from "./random-state.ts";
+
+export function bernoulliBody(
+  p: ArrayInput,
+  shape: readonly number[] | null,
+  key: MxArray | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "random.bernoulli";
+  const on = stream(options, op);
+  const dims = shape ?? shapeOfInput(p);
+  const address = ints(dims, op, "shape");
+  const chance = input(p, op, "p");
+  const from = keyOrNext(key, op, "key");
+  const out = slot();
+  if (C.mlx_random_bernoulli(out, chance, address, dims.length, from, on) !== 0) throw failure(op, [p]);
+  return produce(op, out);
+}
+
+export function truncatedNormalBody(
+  lower: ArrayInput,
+  upper: ArrayInput,
+  shape: readonly number[] | null,
+  dtype: Dtype | null,
+  key: MxArray | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "random.truncatedNormal";
+  const on = stream(options, op);
+  const code = dtypeCode(dtype ?? "float32", op, "dtype");
+  const low = input(lower, op, "lower");
+  const high = input(upper, op, "upper");
+  const dims = shape ?? boundsShape(lower, upper, op);
+  const address = ints(dims, op, "shape");
+  const from = keyOrNext(key, op, "key");
+  const out = slot();
+  const status = C.mlx_random_truncated_normal(out, low, high, address, dims.length, code, from, on);
+  if (status !== 0) throw failure(op, [lower, upper]);
+  return produce(op, out);
+}
+
+function boundsShape(lower: ArrayInput, upper: ArrayInput, op: string): number[] {
+  try {
+    return broadcastShapes(shapeOfInput(lower), shapeOfInput(upper));
+  } catch (error) {
+    return refuse(new RangeError(`${op}: lower and upper do not go together: ${(error as Error).message}`));
+  }
+}
+
+export function categoricalBody(
+  logits: ArrayInput,
+  axis: number,
+  shape: readonly number[] | null,
+  numSamples: number | null,
+  key: MxArray | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "random.categorical";
+  const on = stream(options, op);
+  if (shape !== null && numSamples !== null) refuse(new TypeError(`${op}: shape and numSamples exclude each other.`));
+  const along = int(axis, op, "axis");
+  const address = shape === null ? 0 : ints(shape, op, "shape");
+  const count = numSamples === null ? 0 : int(numSamples, op, "numSamples");
+  const weights = input(logits, op, "logits");
+  const from = keyOrNext(key, op, "key");
+  const out = slot();
+  const status =
+    shape !== null
+      ? C.mlx_random_categorical_shape(out, weights, along, address, shape.length, from, on)
+      : numSamples !== null
+        ? C.mlx_random_categorical_num_samples(out, weights, along, count, from, on)
+        : C.mlx_random_categorical(out, weights, along, from, on);
+  if (status !== 0) throw failure(op, [logits]);
+  return produce(op, out);
+}
+
+export function permutationBody(
+  x: number | MxArray,
+  axis: number,
+  key: MxArray | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "random.permutation";
+  const on = stream(options, op);
+  const along = int(axis, op, "axis");
+  const rows = x instanceof MxArray ? input(x, op, "x") : null;
+  const count = x instanceof MxArray ? 0 : int(x, op, "x");
+  const from = keyOrNext(key, op, "key");
+  const out = slot();
+  const status =
+    rows === null
+      ? C.mlx_random_permutation_arange(out, count, from, on)
+      : C.mlx_random_permutation(out, rows, along, from, on);
+  if (status !== 0) throw failure(op, [x]);
+  return produce(op, out);
+}

@@ -1,0 +1,101 @@
+/** Bodies of the operations that pick elements by index. Plain integers are checked against the axis; arrays are not. */
+
+import {
+  type ArrayInput,
+  C,
+  failure,
+  type IndexInput,
+  indexInput,
+  input,
+  inputDtype,
+  inputLike,
+  int,
+  ints,
+  MxArray,
+  produce,
+  refuse,
+  slot,
+  stream,
+  type StreamOptions,
+} from "../core/call.ts";
+import { axisLength, shapeOfInput } from "./args.ts";
+import { flattened, step } from "./steps.ts";
+
+/** Refuses plain indices outside of an axis of this length. MLX would read whatever lies there. */
+function checkIndices(indices: unknown, length: number, op: string, path = "indices"): void {
+  if (Array.isArray(indices)) {
+    indices.forEach((item, i) => checkIndices(item, length, op, `${path}[${i}]`));
+  } else if (typeof indices === "number" || typeof indices === "bigint") {
+    if (indices >= length || indices < -length) {
+      refuse(new RangeError(`${op}: ${path} is ${indices}, out of range for an axis of length ${length}.`));
+    }
+  }
+}
+
+/** The length of the axis that indices go along: all elements where no axis is given. */
+function lengthAlong(a: ArrayInput, axis: number | null, op: string): number {
+  const shape = shapeOfInput(a);
+  return axis === null ? shape.reduce((size, n) => size * n, 1) : axisLength(shape, axis, op);
+}
+
+export function takeBody(
+  a: ArrayInput,
+  indices: IndexInput,
+  axis: number | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const on = stream(options, "take");
+  const along = axis === null ? null : int(axis, "take", "axis");
+  const source = input(a, "take", "a");
+  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, "take"), "take");
+  const picks = indexInput(indices, "take", "indices");
+  const out = slot();
+  const status = along === null ? C.mlx_take(out, source, picks, on) : C.mlx_take_axis(out, source, picks, along, on);
+  if (status !== 0) throw failure("take", [a, indices]);
+  return produce("take", out);
+}
+
+export function takeAlongAxisBody(
+  a: ArrayInput,
+  indices: IndexInput,
+  axis: number | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "takeAlongAxis";
+  const on = stream(options, op);
+  const along = axis === null ? null : int(axis, op, "axis");
+  const source = input(a, op, "a");
+  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, op), op);
+  const picks = indexInput(indices, op, "indices");
+  const from = along === null ? flattened(source, on, op, [a]) : source;
+  const out = slot();
+  if (C.mlx_take_along_axis(out, from, picks, along ?? 0, on) !== 0) throw failure(op, [a, indices]);
+  return produce(op, out);
+}
+
+export function putAlongAxisBody(
+  a: ArrayInput,
+  indices: IndexInput,
+  values: ArrayInput,
+  axis: number | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "putAlongAxis";
+  const on = stream(options, op);
+  const along = axis === null ? null : int(axis, op, "axis");
+  const target = input(a, op, "a");
+  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, op), op);
+  const picks = indexInput(indices, op, "indices");
+  const given = inputLike(values, inputDtype(a, op, "a"), op, "values");
+  const out = slot();
+  if (along !== null) {
+    if (C.mlx_put_along_axis(out, target, picks, given, along, on) !== 0) throw failure(op, [a, indices, values]);
+    return produce(op, out);
+  }
+  const flat = flattened(target, on, op, [a]);
+  const put = step(C.mlx_put_along_axis(out, flat, picks, given, 0, on), out, op, [a, indices, values]);
+  const shape = shapeOfInput(a);
+  const back = slot();
+  if (C.mlx_reshape(back, put, ints(shape, op, "shape"), shape.length, on) !== 0) throw failure(op, [a]);
+  return produce(op, back);
+}
