@@ -11,6 +11,18 @@ import { planOps } from "./rules.ts";
 /** Python's signatures as last read from the wheel. */
 export const python = pythonApi as unknown as PythonApi;
 
+const made = new WeakMap<Api, Map<string, string>>();
+
+/** The text of one of the files below. */
+export function emitOpFile(api: Api, path: string): string {
+  const files = made.get(api) ?? emitOpFiles(api);
+  made.set(api, files);
+  const text = files.get(path);
+  if (text === undefined || files.size !== opPaths.length)
+    throw new Error(`codegen: the files of the operations are not ${opPaths.join(", ")}`);
+  return text;
+}
+
 /** Path -> text of every file that belongs to the operations. */
 export function emitOpFiles(api: Api): Map<string, string> {
   const set = planOps(api, python);

@@ -1,5 +1,6 @@
 // Every generated file and what writes it: the one table that main.ts and the drift test go through.
 
+import { emitOpFile, opPaths } from "./emit-all-ops.ts";
 import { coverage, emitCoverage } from "./emit-coverage.ts";
 import { emitEnums, emitHandles, emitHeaderInfo } from "./emit-handles.ts";
 import { emitSymbols } from "./emit-symbols.ts";
@@ -21,5 +22,6 @@ export const outputs: readonly { path: string; emit: (context: EmitContext) => s
   { path: "generated/symbols.ts", emit: ({ api }) => emitSymbols(api) },
   { path: "generated/enums.ts", emit: ({ api }) => emitEnums(api) },
   { path: "generated/handles.ts", emit: ({ api }) => emitHandles(api) },
+  ...opPaths.map((path) => ({ path, emit: ({ api }: EmitContext) => emitOpFile(api, path) })),
   { path: "generated/coverage.json", emit: ({ api, root }) => emitCoverage(coverage(api, root)) },
 ];

@@ -4,7 +4,7 @@
 import type { Api, CFunction } from "./ir.ts";
 import { camelName } from "./op-names.ts";
 import type { Body, Dispatch, HandOp, NativeArg, NativeCall, OpParam, OpPlan, OpSet, Result } from "./op-plan.ts";
-import { elsewhere, internal, type Override, overrides } from "./overrides.ts";
+import { elsewhere, internal, type Override, overrides, parts } from "./overrides.ts";
 import type { PyParam, PySignature, PythonApi } from "./pyi.ts";
 import { type Match, match } from "./rules-match.ts";
 import { accepts, conversion, publicParam, RuleError } from "./rules-params.ts";
@@ -273,21 +273,22 @@ function accountFor(
   context: Context,
 ): Map<string, string> {
   const called = new Set([...plans, ...byHand].flatMap((op) => op.native));
+  const listed = Object.entries({ ...internal, ...parts });
   const reasons = new Map<string, string>();
-  const patterns = new Set<string>();
+  const used = new Set<string>();
   for (const { name } of functions) {
-    const pattern = Object.keys(internal).find(
-      (p) => p === name || (p.endsWith("*") && name.startsWith(p.slice(0, -1))),
-    );
-    const reason = context.covered.get(name) ?? (pattern === undefined ? undefined : internal[pattern]);
-    if (pattern !== undefined) patterns.add(pattern);
-    if (called.has(name) && pattern !== undefined) throw new RuleError(name, "is called, yet listed as internal");
+    const line = listed.find(([p]) => p === name || (p.endsWith("*") && name.startsWith(p.slice(0, -1))));
+    const reason = line?.[1] ?? context.covered.get(name);
+    if (line !== undefined) used.add(line[0]);
+    // Hand-written parts may call what belongs to something else.
+    if (called.has(name) && internal[name] !== undefined)
+      throw new RuleError(name, "is called, yet listed as internal");
     if (called.has(name)) continue;
     if (reason === undefined) throw new RuleError(name, "no operation calls it, and the overrides give no reason");
     reasons.set(name, reason);
   }
-  for (const pattern of Object.keys(internal)) {
-    if (!patterns.has(pattern)) throw new RuleError(pattern, "is listed as internal, but no header declares it");
+  for (const [pattern] of listed) {
+    if (!used.has(pattern)) throw new RuleError(pattern, "is listed as internal, but no header declares it");
   }
   return reasons;
 }
