@@ -22,7 +22,7 @@ test("the expected versions are those of the recipes, the generated symbols and 
   const header = readFileSync(join(import.meta.dir, "../../native/shim/mlxts.h"), "utf8");
   const abi = /#define MLXTS_ABI (\d+)/.exec(header)?.[1];
   expect(expected).toEqual({ mlx: MLX_VERSION, mlxc: MLXC_VERSION, abi: Number(abi) });
-  expect(headerInfo.mlxc).toBe(expected.mlxc);
+  expect<string>(headerInfo.mlxc).toBe(expected.mlxc);
 });
 
 test("the fitting library passes", () => {
