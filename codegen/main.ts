@@ -7,11 +7,23 @@ import { firstDifference } from "./difference.ts";
 import { mlxcSources, readHeaders } from "./headers.ts";
 import { outputs } from "./outputs.ts";
 import { parseHeaders } from "./parse.ts";
+import { pythonApiText } from "./stubs.ts";
 
-const usage = `usage: bun run codegen [--check] [--headers FOLDER] [--into FOLDER]
+const usage = `usage: bun run codegen [--check] [--headers FOLDER] [--into FOLDER] [--python-api]
   --check            write nothing; fail, naming the files, if generated/ is not what the sources give
   --headers FOLDER   an unpacked mlx-c, instead of the one that the native build pins and fetches
-  --into FOLDER      where generated/ is, instead of here`;
+  --into FOLDER      where generated/ is, instead of here
+  --python-api       read codegen/python-api.json anew from the pinned Python wheel, which is fetched, and stop`;
+
+/** Python's signatures, which the next run of codegen reads. */
+async function readPythonApi(root: string, check: boolean): Promise<number> {
+  const path = "codegen/python-api.json";
+  const text = await pythonApiText();
+  const same = readFileSync(join(root, path), "utf8") === text;
+  if (!same && !check) writeFileSync(join(root, path), text);
+  console.log(`${path}: ${same ? "as it was" : check ? "differs" : "written; run codegen again"}`);
+  return same || !check ? 0 : 1;
+}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -19,6 +31,7 @@ async function main(): Promise<number> {
       check: { type: "boolean" },
       headers: { type: "string" },
       into: { type: "string" },
+      "python-api": { type: "boolean" },
       help: { type: "boolean" },
     },
   });
@@ -27,6 +40,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const root = resolve(import.meta.dir, "..");
+  if (values["python-api"]) return readPythonApi(root, values.check ?? false);
   const into = values.into === undefined ? root : resolve(values.into);
   const set = readHeaders(values.headers === undefined ? await mlxcSources() : resolve(values.headers));
   const api = await parseHeaders(set);
