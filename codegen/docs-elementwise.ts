@@ -35,7 +35,7 @@ export const elementwiseDocs: Docs = {
     `${both} Throws an MlxError for complex64.`,
   ],
   remainder: [
-    "The remainder of the division, with the sign of the divisor.",
+    "The remainder of the floored division; of floats it has the sign of the divisor.",
     `${both} Throws an MlxError for complex64.`,
   ],
   power: ["The first operand to the power of the second, element by element.", `Integers stay integers. ${both}`],
@@ -72,9 +72,9 @@ export const elementwiseDocs: Docs = {
   bitwise_or: ["The bits that either element has.", bits],
   bitwise_xor: ["The bits that exactly one element has.", bits],
   bitwise_invert: ["Each element with all bits flipped; bool is negated.", `${keeps} Throws an MlxError for floats.`],
-  left_shift: ["The bits of a moved left by b places.", bits],
-  right_shift: ["The bits of a moved right by b places.", bits],
-  trunc: ["Each element without its fraction.", keeps],
+  left_shift: ["The bits of a moved left by b places.", `bool counts as uint8. ${bits}`],
+  right_shift: ["The bits of a moved right by b places.", `bool counts as uint8. ${bits}`],
+  trunc: ["Each element without its fraction.", `${keeps} Throws an MlxError for complex64.`],
   floor: ["Each element rounded down to an integer.", `${keeps} Throws an MlxError for complex64.`],
   ceil: ["Each element rounded up to an integer.", `${keeps} Throws an MlxError for complex64.`],
   round: [
@@ -140,7 +140,10 @@ export const elementwiseDocs: Docs = {
     "The same bytes read as another dtype.",
     "The last axis grows or shrinks with the size of an element. Throws an MlxError where it cannot.",
   ],
-  to_fp8: ["The elements as 8-bit floats (e4m3), stored in uint8.", "Keeps the shape. For floating-point arrays."],
+  to_fp8: [
+    "The elements as 8-bit floats (e4m3), stored in uint8.",
+    "Keeps the shape. Throws an MlxError for integers and complex64.",
+  ],
   from_fp8: [
     "Numbers from 8-bit floats (e4m3) stored in uint8.",
     "Keeps the shape. Throws an MlxError for another dtype than uint8.",

@@ -144,8 +144,8 @@ export const moreDocs: Docs = {
   ],
   "linalg.pinv": ["The pseudo-inverse of matrices.", matrix],
   "linalg.cross": [
-    "The cross product of vectors of 2 or 3 elements along an axis.",
-    "The operands broadcast. Throws an MlxError for another length.",
+    "The cross product of vectors along an axis.",
+    "The axis has 2 or 3 elements in the operands, which broadcast, and 3 in the result. Throws an MlxError for another length.",
   ],
   "linalg.eigvals": ["The eigenvalues of square matrices, as complex64.", square],
   "linalg.eig": ["The eigenvalues and, in columns, the eigenvectors of square matrices, as complex64.", square],
@@ -208,7 +208,7 @@ export const moreDocs: Docs = {
   ],
   "random.uniform": [
     "Numbers evenly distributed from low to below high.",
-    `The bounds broadcast to the shape; the dtype is floating-point. ${draws} Throws an MlxError for shapes or a dtype that do not fit.`,
+    `The bounds broadcast to the shape; the dtype is float32, float16 or bfloat16. ${draws} Throws an MlxError for shapes or a dtype that do not fit.`,
   ],
   "random.normal": [
     "Normally distributed numbers of mean loc and standard deviation scale.",

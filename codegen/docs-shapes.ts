@@ -105,11 +105,11 @@ export const shapeDocs: Docs = {
   ],
   slice: [
     "A part of the array whose start is itself an array.",
-    "startIndices has a start for each of axes; sliceSize has a length for each axis of a. Starts are moved so that the part lies inside.",
+    "startIndices has a start for each of axes; sliceSize has a length for each axis of a. Plain starts out of range throw a RangeError; those in an Array are moved so that the part lies inside.",
   ],
   slice_update: [
     "The array with a part replaced whose start is itself an array.",
-    "startIndices has a start for each of axes. Starts are moved so that the part lies inside.",
+    "startIndices has a start for each of axes. The update takes the dtype of the array where it is a scalar. Plain starts out of range throw a RangeError; those in an Array are moved so that the part lies inside.",
   ],
   take: [
     "The elements at the given places along an axis, or of the flat array without one.",

@@ -110,13 +110,15 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "shift and axis are each an integer or a list, in every mixture",
   },
   slice: {
-    c: "mlx_slice_dynamic",
-    reason: "Python's slice is the dynamic one",
+    body: "slice.ts",
+    native: ["mlx_slice_dynamic"],
+    reason: "Python's slice is the dynamic one; plain starts are bounds-checked, which MLX does not do",
     params: { start_indices: { index: true } },
   },
   slice_update: {
-    c: "mlx_slice_update_dynamic",
-    reason: "Python's slice_update is the dynamic one",
+    body: "slice.ts",
+    native: ["mlx_slice_update_dynamic"],
+    reason: "Python's slice_update is the dynamic one; plain starts are bounds-checked, which MLX does not do",
     params: { start_indices: { index: true } },
   },
 

@@ -801,8 +801,8 @@ declare module "../src/core/array.ts" {
     /**
      * The bits of a moved left by b places.
      *
-     * For integers and bool. The operands broadcast against each other and promote each other's dtype. Throws an
-     * MlxError for floats and for shapes that do not broadcast.
+     * bool counts as uint8. For integers and bool. The operands broadcast against each other and promote each other's
+     * dtype. Throws an MlxError for floats and for shapes that do not broadcast.
      *
      * Python: `mx.left_shift(a, b)`.
      */
@@ -1207,7 +1207,7 @@ declare module "../src/core/array.ts" {
      */
     reciprocal(options?: StreamOptions): MxArray;
     /**
-     * The remainder of the division, with the sign of the divisor.
+     * The remainder of the floored division; of floats it has the sign of the divisor.
      *
      * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it.
      * Throws an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
@@ -1243,8 +1243,8 @@ declare module "../src/core/array.ts" {
     /**
      * The bits of a moved right by b places.
      *
-     * For integers and bool. The operands broadcast against each other and promote each other's dtype. Throws an
-     * MlxError for floats and for shapes that do not broadcast.
+     * bool counts as uint8. For integers and bool. The operands broadcast against each other and promote each other's
+     * dtype. Throws an MlxError for floats and for shapes that do not broadcast.
      *
      * Python: `mx.right_shift(a, b)`.
      */
@@ -1586,7 +1586,7 @@ declare module "../src/core/array.ts" {
     /**
      * Each element without its fraction.
      *
-     * Keeps shape and dtype.
+     * Keeps shape and dtype. Throws an MlxError for complex64.
      *
      * Python: `mx.trunc(a, /)`.
      */

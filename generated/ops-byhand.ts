@@ -22,6 +22,7 @@ import { concatenateBody as $concatenateBody, dependsBody as $dependsBody } from
 import { padBody as $padBody } from "../src/ops/pad.ts";
 import { rollBody as $rollBody } from "../src/ops/roll.ts";
 import { clipBody as $clipBody, whereBody as $whereBody } from "../src/ops/select.ts";
+import { sliceBody as $sliceBody, sliceUpdateBody as $sliceUpdateBody } from "../src/ops/slice.ts";
 import { asStridedBody as $asStridedBody } from "../src/ops/strided.ts";
 import {
   putAlongAxisBody as $putAlongAxisBody,
@@ -993,6 +994,44 @@ export function roll(a: ArrayInput, shift: number | readonly number[], axis?: un
     $trailing(options, "roll", options5, 1);
   }
   return $rollBody(a, shift, (axis ?? null) as number | readonly number[] | null, options as StreamOptions | undefined);
+}
+
+/**
+ * A part of the array whose start is itself an array.
+ *
+ * startIndices has a start for each of axes; sliceSize has a length for each axis of a. Plain starts out of range throw
+ * a RangeError; those in an Array are moved so that the part lies inside.
+ *
+ * Python: `mx.slice(a, start_indices, axes, slice_size)`.
+ */
+export function slice(
+  a: ArrayInput,
+  startIndices: IndexInput,
+  axes: readonly number[],
+  sliceSize: readonly number[],
+  options?: StreamOptions,
+): MxArray {
+  if (options !== undefined) $onlyStream(options, "slice");
+  return $sliceBody(a, startIndices, axes, sliceSize, options as StreamOptions | undefined);
+}
+
+/**
+ * The array with a part replaced whose start is itself an array.
+ *
+ * startIndices has a start for each of axes. The update takes the dtype of the array where it is a scalar. Plain starts
+ * out of range throw a RangeError; those in an Array are moved so that the part lies inside.
+ *
+ * Python: `mx.slice_update(a, update, start_indices, axes)`.
+ */
+export function sliceUpdate(
+  a: ArrayInput,
+  update: ArrayInput,
+  startIndices: IndexInput,
+  axes: readonly number[],
+  options?: StreamOptions,
+): MxArray {
+  if (options !== undefined) $onlyStream(options, "sliceUpdate");
+  return $sliceUpdateBody(a, update, startIndices, axes, options as StreamOptions | undefined);
 }
 
 /**

@@ -181,14 +181,15 @@ export function pinv(a: ArrayInput, options?: StreamOptions): MxArray {
 }
 
 /**
- * The cross product of vectors of 2 or 3 elements along an axis.
+ * The cross product of vectors along an axis.
  *
- * The operands broadcast. Throws an MlxError for another length.
+ * The axis has 2 or 3 elements in the operands, which broadcast, and 3 in the result. Throws an MlxError for another
+ * length.
  *
  * Defaults: axis -1. Python: `mx.linalg.cross(a, b, axis=-1)`.
  */
 export function cross(a: ArrayInput, b: ArrayInput, options?: CrossOptions): MxArray;
-/** The cross product of vectors of 2 or 3 elements along an axis. */
+/** The cross product of vectors along an axis. */
 export function cross(a: ArrayInput, b: ArrayInput, axis: number | undefined, options?: StreamOptions): MxArray;
 export function cross(a: ArrayInput, b: ArrayInput, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {

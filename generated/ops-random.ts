@@ -136,8 +136,8 @@ export function split(key: MxArray, num?: unknown, options?: unknown): MxArray {
 /**
  * Numbers evenly distributed from low to below high.
  *
- * The bounds broadcast to the shape; the dtype is floating-point. Without a key the global state is used and moves on.
- * Throws an MlxError for shapes or a dtype that do not fit.
+ * The bounds broadcast to the shape; the dtype is float32, float16 or bfloat16. Without a key the global state is used
+ * and moves on. Throws an MlxError for shapes or a dtype that do not fit.
  *
  * Defaults: low 0, high 1, shape [], dtype "float32", key null. Python: `mx.random.uniform(low=0, high=1, shape=[],
  * dtype=float32, key=None)`.

@@ -990,7 +990,7 @@ export function floorDivide(a: ArrayInput, b: ArrayInput, options?: StreamOption
 }
 
 /**
- * The remainder of the division, with the sign of the divisor.
+ * The remainder of the floored division; of floats it has the sign of the divisor.
  *
  * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
  * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
@@ -1160,7 +1160,7 @@ export function matmul(a: ArrayInput, b: ArrayInput, options?: StreamOptions): M
 /**
  * Each element without its fraction.
  *
- * Keeps shape and dtype.
+ * Keeps shape and dtype. Throws an MlxError for complex64.
  *
  * Python: `mx.trunc(a, /)`.
  */
@@ -5964,8 +5964,8 @@ export function bitwiseXor(a: ArrayInput, b: ArrayInput, options?: StreamOptions
 /**
  * The bits of a moved left by b places.
  *
- * For integers and bool. The operands broadcast against each other and promote each other's dtype. Throws an MlxError
- * for floats and for shapes that do not broadcast.
+ * bool counts as uint8. For integers and bool. The operands broadcast against each other and promote each other's
+ * dtype. Throws an MlxError for floats and for shapes that do not broadcast.
  *
  * Python: `mx.left_shift(a, b)`.
  */
@@ -5982,8 +5982,8 @@ export { leftShift as bitwiseLeftShift };
 /**
  * The bits of a moved right by b places.
  *
- * For integers and bool. The operands broadcast against each other and promote each other's dtype. Throws an MlxError
- * for floats and for shapes that do not broadcast.
+ * bool counts as uint8. For integers and bool. The operands broadcast against each other and promote each other's
+ * dtype. Throws an MlxError for floats and for shapes that do not broadcast.
  *
  * Python: `mx.right_shift(a, b)`.
  */
@@ -6088,70 +6088,6 @@ export function imag(a: ArrayInput, options?: StreamOptions): MxArray {
   const out = $slot();
   if (C.mlx_imag(out, a$, on) !== 0) throw $failure("imag", [a]);
   return $produce("imag", out);
-}
-
-/**
- * A part of the array whose start is itself an array.
- *
- * startIndices has a start for each of axes; sliceSize has a length for each axis of a. Starts are moved so that the
- * part lies inside.
- *
- * Python: `mx.slice(a, start_indices, axes, slice_size)`.
- */
-export function slice(
-  a: ArrayInput,
-  startIndices: IndexInput,
-  axes: readonly number[],
-  sliceSize: readonly number[],
-  options?: StreamOptions,
-): MxArray {
-  if (options !== undefined) $onlyStream(options, "slice");
-  const on = $stream(options as StreamOptions | undefined, "slice");
-  const a$ = $input(a, "slice", "a");
-  const startIndices$ = $indexInput(startIndices as IndexInput, "slice", "startIndices");
-  const out = $slot();
-  if (C.mlx_slice_dynamic(
-    out,
-    a$,
-    startIndices$,
-    $ints(axes, "slice", "axes"),
-    (axes as readonly number[]).length,
-    $ints(sliceSize, "slice", "sliceSize"),
-    (sliceSize as readonly number[]).length,
-    on,
-  ) !== 0) throw $failure("slice", [a, startIndices]);
-  return $produce("slice", out);
-}
-
-/**
- * The array with a part replaced whose start is itself an array.
- *
- * startIndices has a start for each of axes. Starts are moved so that the part lies inside.
- *
- * Python: `mx.slice_update(a, update, start_indices, axes)`.
- */
-export function sliceUpdate(
-  a: ArrayInput,
-  update: ArrayInput,
-  startIndices: IndexInput,
-  axes: readonly number[],
-  options?: StreamOptions,
-): MxArray {
-  if (options !== undefined) $onlyStream(options, "sliceUpdate");
-  const on = $stream(options as StreamOptions | undefined, "sliceUpdate");
-  const startIndices$ = $indexInput(startIndices as IndexInput, "sliceUpdate", "startIndices");
-  const both = $pair(a, update, "sliceUpdate");
-  const out = $slot();
-  if (C.mlx_slice_update_dynamic(
-    out,
-    both.a,
-    both.b,
-    startIndices$,
-    $ints(axes, "sliceUpdate", "axes"),
-    (axes as readonly number[]).length,
-    on,
-  ) !== 0) throw $failure("sliceUpdate", [a, update, startIndices]);
-  return $produce("sliceUpdate", out);
 }
 
 /**
@@ -6360,7 +6296,7 @@ export function fromFp8(x: ArrayInput, dtype?: unknown, options?: unknown): MxAr
 /**
  * The elements as 8-bit floats (e4m3), stored in uint8.
  *
- * Keeps the shape. For floating-point arrays.
+ * Keeps the shape. Throws an MlxError for integers and complex64.
  *
  * Python: `mx.to_fp8(x)`.
  */
