@@ -19,10 +19,10 @@ export interface Registry extends Disposable {
 export function serveRegistry(packages: readonly Served[]): Registry {
   const files = new Map(packages.map(({ tarball }) => [basename(tarball), readFileSync(tarball)]));
   const missing: string[] = [];
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    fetch(request) {
+    fetch(request): Response {
       const path = decodeURIComponent(new URL(request.url).pathname).slice(1);
       const file = files.get(path.replace("tarballs/", ""));
       if (path.startsWith("tarballs/") && file !== undefined) return new Response(file);
