@@ -52,17 +52,26 @@ export function dtype(value: unknown, op: string, name: string): number {
 /** The address of a list of int32. */
 export function ints(value: unknown, op: string, name: string): Pointer {
   const list = integerList(value, op, name);
-  for (let i = 0; i < list.length; i++) if (list[i] !== (Number(list[i]) | 0)) int(list[i], op, `${name}[${i}]`);
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i];
+    // Rare: a bigint, which is converted, or a value to refuse.
+    if (typeof item !== "number" || (item | 0) !== item) return int32Address(checkedInts(list, op, name));
+  }
   return int32Address(list as readonly number[]);
+}
+
+function checkedInts(list: readonly unknown[], op: string, name: string): readonly number[] {
+  return Array.from(list, (item, i) => int(item, op, `${name}[${i}]`));
 }
 
 /** The address of a list of int64. */
 export function int64s(value: unknown, op: string, name: string): Pointer {
   const list = integerList(value, op, name);
-  list.forEach((item, i) => {
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i];
     const fits = typeof item === "bigint" ? BigInt.asIntN(64, item) === item : Number.isSafeInteger(item);
     if (!fits) refuseInteger(item, op, `${name}[${i}]`, "a 64-bit integer");
-  });
+  }
   return int64Address(list as readonly (number | bigint)[]);
 }
 

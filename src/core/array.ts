@@ -46,29 +46,29 @@ export class MxArray extends Handle {
 
   /** The element type, for example "float32". Python: a.dtype. */
   get dtype(): Dtype {
-    const handle = handleOf(this, "dtype");
+    const handle = handleOf(this, "dtype", "Array");
     this._dtype ??= dtypeNames[C.mlx_array_dtype(handle)]!;
     return this._dtype;
   }
 
   /** The number of axes. Python: a.ndim. */
   get ndim(): number {
-    return C.mlx_array_ndim(handleOf(this, "ndim"));
+    return C.mlx_array_ndim(handleOf(this, "ndim", "Array"));
   }
 
   /** The number of elements. Python: a.size. */
   get size(): number {
-    return C.mlx_array_size(handleOf(this, "size"));
+    return Number(C.mlx_array_size(handleOf(this, "size", "Array")));
   }
 
   /** Bytes of one element. Python: a.itemsize. */
   get itemsize(): number {
-    return C.mlx_array_itemsize(handleOf(this, "itemsize"));
+    return C.mlx_array_itemsize(handleOf(this, "itemsize", "Array"));
   }
 
   /** Bytes of all elements in logical order; a view may store fewer. Python: a.nbytes. */
   get nbytes(): number {
-    return C.mlx_array_nbytes(handleOf(this, "nbytes"));
+    return Number(C.mlx_array_nbytes(handleOf(this, "nbytes", "Array")));
   }
 
   /**
@@ -127,7 +127,8 @@ export type ArrayInput = MxArray | Scalar;
 
 /** The shape of a live array, shared: do not change it. */
 export function shapeOf(array: MxArray, operation: string): readonly number[] {
-  return array.readShape(handleOf(array, operation));
+  const handle = handleOf(array, operation, "Array");
+  return array.readShape(handle);
 }
 
 /** Wraps and adopts a native array. */

@@ -13,7 +13,7 @@ import { Handle, handleOf, internal } from "./handle.ts";
 import { enterNative } from "./ledger.ts";
 import { kindOf } from "./kinds.ts";
 import { backend, C } from "./native.ts";
-import { tidy } from "./scope.ts";
+import { refusePromise, requireFunction, tidy } from "./scope.ts";
 import { pointerAddress } from "./scratch.ts";
 import { privateSlot } from "./slots.ts";
 import { arrayHandles } from "./vector.ts";
@@ -34,8 +34,7 @@ function run(out: Pointer, inputs: Pointer, payload: Pointer): number {
     const fn = functions.get(payload % 4294967296);
     if (fn === undefined) throw new Error("closure: its function is gone");
     tidy(() => {
-      const results = fn(arrayHandles(inputs, "closure").map(wrapArray));
-      writeResults(out, results);
+      writeResults(out, fn(arrayHandles(inputs, "closure").map(wrapArray)));
     });
     return 0;
   } catch (error) {
@@ -45,8 +44,9 @@ function run(out: Pointer, inputs: Pointer, payload: Pointer): number {
 }
 
 function writeResults(out: Pointer, results: MxArray | readonly MxArray[]): void {
+  refusePromise(results, "closure", "its arrays are freed when it returns");
   const list = Array.isArray(results) ? (results as readonly MxArray[]) : [results as MxArray];
-  const handles = list.map((result) => {
+  const handles = Array.from(list, (result) => {
     if (!(result instanceof Handle) || result.entry.kind.name !== "Array") {
       throw new TypeError(`closure: the function must return an Array or a list of Arrays, got ${describe(result)}.`);
     }
@@ -77,19 +77,24 @@ export function liveFunctions(): number {
 /** A function that MLX can call, trace and transform. */
 export class Closure extends Handle {
   constructor(fn: ArrayFunction) {
-    if (typeof fn !== "function") throw new TypeError(`Closure: expected a function, got ${describe(fn)}.`);
+    requireFunction(fn, "Closure");
     drain();
     if (owner === 0) owner = C.mlxts_owner_new();
     trampoline ??= backend.callback(run, { args: ["ptr", "ptr", "ptr"], returns: "i32" });
     lastId = (lastId + 1) % 4294967296;
     functions.set(lastId, fn);
     const payload = C.mlxts_closure_payload(owner, lastId);
-    super(internal, C.mlx_closure_new_func_payload(trampoline.pointer, payload, closureDestructor()), 0, kindOf("closure"));
+    super(
+      internal,
+      C.mlx_closure_new_func_payload(trampoline.pointer, payload, closureDestructor()),
+      0,
+      kindOf("closure"),
+    );
   }
 
   /** Calls the function through MLX. */
   apply(inputs: readonly MxArray[]): MxArray[] {
-    const handle = handleOf(this, "apply");
+    const handle = handleOf(this, "apply", "Closure");
     return applyVector("apply", inputs, (out, vector) => C.mlx_closure_apply(out, handle, vector));
   }
 }
@@ -122,7 +127,10 @@ export function applyVector(
   inputs: readonly MxArray[],
   call: (out: Pointer, vector: Pointer) => number,
 ): MxArray[] {
-  const handles = inputs.map((input) => soundHandle(input, operation));
+  if (!Array.isArray(inputs)) {
+    throw new TypeError(`${operation}: the inputs must be a list of Arrays, got ${describe(inputs)}.`);
+  }
+  const handles = Array.from(inputs as readonly MxArray[], (input) => soundHandle(input, operation));
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
   const out = privateSlot();
   try {

@@ -4,8 +4,8 @@ import { MxArray, wrapArray } from "./array.ts";
 import { describe } from "./describe.ts";
 import { type Dtype, dtypeCodes, isDtype } from "./dtype.ts";
 import { check } from "./error.ts";
-import { handleOf } from "./handle.ts";
-import { newArrayFrom } from "./literal.ts";
+import { soundHandle } from "./evaluate.ts";
+import { DEEPEST, type LiteralOptions, newArrayFrom, tooDeep } from "./literal.ts";
 import { C } from "./native.ts";
 import { checkOptions } from "./options.ts";
 import type { Scalar } from "./scalar.ts";
@@ -41,9 +41,16 @@ export interface ArrayOptions {
 export function array(value: ArrayLiteral | TypedArrayInput, options?: ArrayOptions | Dtype): MxArray {
   const { dtype, shape } = readOptions(options);
   if (value instanceof MxArray) return fromArray(value, dtype, shape);
-  if (Array.isArray(value) && holdsArray(value)) return tidy(() => fromArray(stackNested(value as Nest, ""), dtype, shape));
+  if (Array.isArray(value) && holdsArray(value, 1)) {
+    return tidy(() => fromArray(stackNested(value as Nest, "", dtype), dtype, shape));
+  }
+  return fromPlain(value, { dtype, shape }, "");
+}
+
+/** An array of plain values, which stand at `path` of the user's value. */
+function fromPlain(value: unknown, options: LiteralOptions, path: string): MxArray {
   try {
-    return wrapArray(newArrayFrom(value, { dtype, shape }));
+    return wrapArray(newArrayFrom(value, options, { path }));
   } catch (error) {
     if (error instanceof RangeError) throw new RangeError(`array: ${error.message}`);
     if (error instanceof TypeError) throw new TypeError(`array: ${error.message}`);
@@ -56,25 +63,29 @@ function readOptions(options: ArrayOptions | Dtype | undefined): ArrayOptions {
   const read: ArrayOptions = typeof options === "string" ? { dtype: options } : options;
   checkOptions(read, ["dtype", "shape"], "array");
   if (read.dtype !== undefined && read.dtype !== null && !isDtype(read.dtype)) {
-    throw new TypeError(`array: dtype must be one of ${Object.keys(dtypeCodes).join(", ")}, got ${describe(read.dtype)}.`);
+    throw new TypeError(
+      `array: dtype must be one of ${Object.keys(dtypeCodes).join(", ")}, got ${describe(read.dtype)}.`,
+    );
   }
   return { dtype: read.dtype ?? undefined, shape: read.shape ?? undefined };
 }
 
 type Nest = readonly (Nest | MxArray | Scalar)[];
 
-function holdsArray(value: readonly unknown[]): boolean {
-  return value.some((item) => item instanceof MxArray || (Array.isArray(item) && holdsArray(item)));
+function holdsArray(value: readonly unknown[], depth: number): boolean {
+  if (depth > DEEPEST) throw new TypeError(`array: ${tooDeep}`);
+  return value.some((item) => item instanceof MxArray || (Array.isArray(item) && holdsArray(item, depth + 1)));
 }
 
 /** Stacks a list that has Arrays at its bottom, level by level. Called inside a tidy. */
-function stackNested(value: Nest, path: string): MxArray {
-  if (value.length === 0) throw new TypeError(`array: the nested lists are ragged: value${path} is empty beside Arrays.`);
-  const rows = value.map((item, i) => {
-    if (item instanceof MxArray) return item;
-    return Array.isArray(item) && holdsArray(item) ? stackNested(item, `${path}[${i}]`) : array(item as ArrayLiteral);
+function stackNested(value: Nest, path: string, dtype: Dtype | undefined): MxArray {
+  const rows = Array.from(value, (item, i) => {
+    if (item instanceof MxArray) return dtype === undefined ? item : fromArray(item, dtype, undefined);
+    const at = `${path}[${i}]`;
+    return Array.isArray(item) && holdsArray(item, 1) ? stackNested(item, at, dtype) : fromPlain(item, { dtype }, at);
   });
-  const handles = rows.map((row) => handleOf(row, "array"));
+  const handles = rows.map((row) => soundHandle(row, "array"));
+  refuseRagged(rows, path);
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
   const out = slot();
   const status = C.mlx_stack(out, vector, defaultStreamHandle());
@@ -83,9 +94,18 @@ function stackNested(value: Nest, path: string): MxArray {
   return wrapArray(readSlot(out));
 }
 
+function refuseRagged(rows: readonly MxArray[], path: string): void {
+  const first = rows[0]!.shape;
+  const odd = rows.findIndex((row) => String(row.shape) !== String(first));
+  if (odd < 0) return;
+  throw new TypeError(
+    `array: the nested lists are ragged: value${path}[${odd}] has the shape [${rows[odd]!.shape.join(", ")}], value${path}[0] has [${first.join(", ")}].`,
+  );
+}
+
 function fromArray(value: MxArray, dtype: Dtype | undefined, shape: readonly number[] | undefined): MxArray {
   if (shape !== undefined) throw new TypeError("array: shape is for typed arrays and lists; use reshape on an Array.");
-  const handle = handleOf(value, "array");
+  const handle = soundHandle(value, "array");
   const out = slot();
   check(C.mlx_astype(out, handle, dtypeCodes[dtype ?? value.dtype], defaultStreamHandle()), "array");
   return wrapArray(readSlot(out));

@@ -26,28 +26,28 @@ export class Device extends Handle {
   constructor(type: DeviceType, index?: number);
   /** @internal */
   constructor(key: typeof internal, handle: Pointer);
-  constructor(type: DeviceType | typeof internal, index = 0) {
+  constructor(type: DeviceType | typeof internal, index: number = 0) {
     super(internal, type === internal ? index : newDevice(type, index), 0, kind);
   }
 
   get type(): DeviceType {
     const out = slot();
-    check(C.mlx_device_get_type(out, handleOf(this, "type")), "type");
+    check(C.mlx_device_get_type(out, handleOf(this, "type", "Device")), "type");
     return readSlotI32(out) === 0 ? "cpu" : "gpu";
   }
 
   get index(): number {
     const out = slot();
-    check(C.mlx_device_get_index(out, handleOf(this, "index")), "index");
+    check(C.mlx_device_get_index(out, handleOf(this, "index", "Device")), "index");
     return readSlotI32(out);
   }
 
   equals(other: Device): boolean {
-    return C.mlx_device_equal(handleOf(this, "equals"), handleOf(other, "equals"));
+    return C.mlx_device_equal(handleOf(this, "equals", "Device"), handleOf(other, "equals", "Device"));
   }
 
   override toString(): string {
-    const handle = handleOf(this, "toString");
+    const handle = handleOf(this, "toString", "Device");
     return nativeText("toString", (out) => C.mlx_device_tostring(out, handle));
   }
 }
@@ -62,12 +62,14 @@ function newDevice(type: DeviceType, index: number): Pointer {
   if (!Number.isInteger(index) || index < 0 || index > 1024) {
     throw new RangeError(`Device: index must be a small non-negative integer, got ${describe(index)}.`);
   }
+  if (type !== "cpu" && type !== "gpu")
+    throw new TypeError(`Device: type must be "cpu" or "gpu", got ${describe(type)}.`);
   return C.mlx_device_new_type(typeCode(type, "Device"), index);
 }
 
 /** Runs `use` with the native device of `device`, made for the call where a name was given. */
 export function withDevice<T>(device: Device | DeviceType, operation: string, use: (handle: Pointer) => T): T {
-  if (device instanceof Device) return use(handleOf(device, operation));
+  if (device instanceof Device) return use(handleOf(device, operation, "Device"));
   const handle = C.mlx_device_new_type(typeCode(device, operation), 0);
   try {
     return use(handle);
@@ -94,15 +96,29 @@ export function isAvailable(device: Device | DeviceType): boolean {
   });
 }
 
+/** The device that operations use where nothing else is said. The caller owns it. Python: mx.default_device. */
+export function defaultDevice(): Device {
+  const out = slot();
+  check(C.mlx_get_default_device(out), "defaultDevice");
+  return new Device(internal, readSlot(out));
+}
+
 /** How many devices of a type there are. Python: mx.device_count. */
 export function deviceCount(type: DeviceType): number {
+  if (type !== "cpu" && type !== "gpu") {
+    throw new TypeError(`deviceCount: type must be "cpu" or "gpu", got ${describe(type)}.`);
+  }
   const out = slot();
   check(C.mlx_device_count(out, typeCode(type, "deviceCount")), "deviceCount");
   return readSlotI32(out);
 }
 
 /** What MLX knows of a device: names and sizes in bytes. Default: the default device. Python: mx.device_info. */
-export function deviceInfo(device: Device | DeviceType): Record<string, string | number> {
+export function deviceInfo(device?: Device | DeviceType): Record<string, string | number> {
+  if (device === undefined) {
+    using current = defaultDevice();
+    return deviceInfo(current);
+  }
   return withDevice(device, "deviceInfo", (handle) => {
     requireDevice(handle, "deviceInfo");
     const out = slot();

@@ -35,18 +35,19 @@ function fail(arrays: readonly Handle[], operation: string): never {
 
 /** The handle of an array whose evaluation has not failed. */
 export function soundHandle(array: Handle, operation: string): Pointer {
-  const handle = handleOf(array, operation);
+  const handle = handleOf(array, operation, "Array");
   const { poison } = array.entry;
   if (poison !== null) throw new MlxError(operation, `this array has no value, its evaluation failed: ${poison}`);
   return handle;
 }
 
-/** Evaluates one array. */
-export function evaluateOne(array: MxArray, operation: string): void {
+/** Evaluates one array and returns its handle. */
+export function evaluateOne(array: MxArray, operation: string): Pointer {
   const handle = soundHandle(array, operation);
   C.mlxts_watch_one(handle);
   if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
   if (started.size > 0) started.delete(C.mlxts_array_event(handle));
+  return handle;
 }
 
 function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handle[]; handles: Pointer[] } {
@@ -54,13 +55,15 @@ function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handl
   return { arrays, handles: arrays.map((array) => soundHandle(array, operation)) };
 }
 
-function run(trees: readonly unknown[], operation: string, call: (vector: Pointer) => number): void {
+/** Runs `call` on the arrays of the trees and returns their handles. */
+function run(trees: readonly unknown[], operation: string, call: (vector: Pointer) => number): readonly Pointer[] {
   const { arrays, handles } = arraysOf(trees, operation);
-  if (arrays.length === 0) return;
+  if (arrays.length === 0) return handles;
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
   const status = call(vector);
   C.mlx_vector_array_free(vector);
   if (status !== 0) fail(arrays, operation);
+  return handles;
 }
 
 /**
@@ -68,10 +71,11 @@ function run(trees: readonly unknown[], operation: string, call: (vector: Pointe
  * fails. Python: mx.eval.
  */
 export function evaluate(...trees: unknown[]): void {
-  run(trees, "eval", (vector) => {
+  const handles = run(trees, "eval", (vector) => {
     C.mlxts_watch(vector);
     return C.mlx_eval(vector);
   });
+  if (started.size > 0) for (const handle of handles) started.delete(C.mlxts_array_event(handle));
 }
 
 /**
@@ -79,6 +83,6 @@ export function evaluate(...trees: unknown[]): void {
  * work before it returns. Python: mx.async_eval.
  */
 export function asyncEval(...trees: unknown[]): void {
-  run(trees, "asyncEval", (vector) => C.mlx_async_eval(vector));
-  for (const array of leaves<Handle>(trees)) started.add(C.mlxts_array_event(array.entry.handle));
+  const handles = run(trees, "asyncEval", (vector) => C.mlx_async_eval(vector));
+  for (const handle of handles) started.add(C.mlxts_array_event(handle));
 }

@@ -1,8 +1,9 @@
 /** The base of every disposable: one native handle, owned through the ledger. */
 
 import type { Pointer } from "../backend/types.ts";
-import { DisposedError } from "./error.ts";
-import { adopt, type Entry, type Kind, release } from "./ledger.ts";
+import { describe } from "./describe.ts";
+import { DisposedError, MlxError } from "./error.ts";
+import { adopt, Entry, type Kind, release } from "./ledger.ts";
 import { treeLeaf } from "./tree.ts";
 
 /** Says that a constructor was called by mlx-ts itself. */
@@ -39,10 +40,18 @@ export abstract class Handle implements Disposable {
 
 Object.defineProperty(Handle.prototype, treeLeaf, { value: true });
 
-// What console.log and Bun.inspect show.
+// What console.log and Bun.inspect show. Printing is how one looks for a mistake, so it never throws for one.
 Object.defineProperty(Handle.prototype, Symbol.for("nodejs.util.inspect.custom"), {
   value(this: Handle): string {
-    return this.disposed ? `${this.entry.kind.name}(disposed)` : this.toString();
+    const { entry } = this;
+    if (!(entry instanceof Entry)) return "{}";
+    if (entry.handle === 0) return `${entry.kind.name}(disposed)`;
+    try {
+      return this.toString();
+    } catch (error) {
+      if (!(error instanceof MlxError)) throw error;
+      return `${entry.kind.name}(no value: ${error.reason})`;
+    }
   },
 });
 
@@ -50,9 +59,16 @@ function howToMake(name: string): string {
   return name === "Array" ? "Use mx.array(value)." : "Use the function of mlx-ts that returns one.";
 }
 
-/** The native handle of a live value; throws a DisposedError that names the operation otherwise. */
-export function handleOf(value: Handle, operation: string): Pointer {
-  const handle = value.entry.handle;
-  if (handle === 0) throw new DisposedError(operation, value.entry.kind.name);
-  return handle;
+/**
+ * The native handle of a live value. Throws a DisposedError that names the operation for a disposed one, and a
+ * TypeError for what is no value of mlx-ts or of another kind than `kind`: native code would take any address.
+ */
+export function handleOf(value: Handle, operation: string, kind?: string): Pointer {
+  const entry = (value as Handle | null | undefined)?.entry;
+  if (!(entry instanceof Entry) || (kind !== undefined && entry.kind.name !== kind)) {
+    const wanted = kind === undefined ? "a value" : `${kind === "Array" ? "an" : "a"} ${kind}`;
+    throw new TypeError(`${operation}: expected ${wanted} made by mlx-ts, got ${describe(value)}.`);
+  }
+  if (entry.handle === 0) throw new DisposedError(operation, entry.kind.name);
+  return entry.handle;
 }

@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import { describe } from "./describe.ts";
-import { type Dtype, dtypeCodes, dtypeSize, isInteger } from "./dtype.ts";
+import { type Dtype, dtypeCodes, dtypeSize } from "./dtype.ts";
 import { takeNativeMessage } from "./error.ts";
 import { backend, C } from "./native.ts";
 import { isComplex, isScalar, type Scalar, WeakFloat, writeElement } from "./scalar.ts";
@@ -16,13 +16,15 @@ export interface LiteralOptions {
 interface Rules {
   /** Indices: a fraction is refused instead of truncated. */
   integersOnly?: boolean;
+  /** Where the value stands in what the user wrote, for error messages. */
+  path?: string;
 }
 
 /** A new native array that holds a copy of `value`. The caller owns the handle. */
 export function newArrayFrom(value: unknown, options: LiteralOptions = {}, rules: Rules = {}): Pointer {
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return fromTyped(value as AnyTyped, options);
   const flat: Scalar[] = [];
-  const shape = flatten(value, flat);
+  const shape = flatten(value, flat, rules.path ?? "");
   const dtype = options.dtype ?? commonDtype(flat);
   const bytes = new ArrayBuffer(Math.max(flat.length * dtypeSize(dtype), 8));
   const view = new DataView(bytes);
@@ -32,8 +34,7 @@ export function newArrayFrom(value: unknown, options: LiteralOptions = {}, rules
 }
 
 function newData(bytes: ArrayBuffer, shape: readonly number[], count: number, dtype: Dtype): Pointer {
-  countElements(shape, count);
-  return copied(bytes, 0, shape, dtype);
+  return copied(bytes, 0, checkShape(shape, count), dtype);
 }
 
 // An address does not keep its buffer alive, so the buffer is held here until native code has copied it.
@@ -48,12 +49,15 @@ function copied(buffer: ArrayBuffer, offset: number, shape: readonly number[], d
   return handle;
 }
 
-function countElements(shape: readonly number[], count: number): void {
+/** A copy of the shape, so that what was checked is what native code reads. */
+function checkShape(shape: readonly number[], count: number): readonly number[] {
   if (!Array.isArray(shape)) throw new TypeError(`shape must be a list of integers, got ${describe(shape)}.`);
-  const wanted = shape.reduce((product: number, length) => product * checkLength(length), 1);
+  const lengths = Array.from(shape as readonly unknown[], checkLength);
+  const wanted = lengths.reduce((product, length) => product * length, 1);
   if (wanted !== count) {
-    throw new RangeError(`the shape [${shape.join(", ")}] holds ${wanted} elements, the data has ${count}.`);
+    throw new RangeError(`the shape [${lengths.join(", ")}] holds ${wanted} elements, the data has ${count}.`);
   }
+  return lengths;
 }
 
 function checkLength(length: unknown): number {
@@ -61,6 +65,11 @@ function checkLength(length: unknown): number {
     throw new RangeError(`a shape is a list of non-negative 32-bit integers, got ${describe(length)}.`);
   }
   return length;
+}
+
+function exactDtype(value: number): Dtype {
+  if ((value | 0) === value) return "int32";
+  return Number.isSafeInteger(value) ? "int64" : "float64";
 }
 
 function write(view: DataView, i: number, value: Scalar, dtype: Dtype, exact: boolean, rules: Rules): void {
@@ -74,33 +83,34 @@ function write(view: DataView, i: number, value: Scalar, dtype: Dtype, exact: bo
   }
   if (exact && Number.isInteger(value) && Math.fround(Number(value)) !== value) {
     throw new RangeError(
-      `the integer ${value} is not exact as float32. Give a dtype: { dtype: "int32" }, "int64" or "float64" hold it.`,
+      `the integer ${value} is not exact as float32. Give a dtype: { dtype: "${exactDtype(Number(value))}" } holds it, "float32" rounds it.`,
     );
   }
   if (rules.integersOnly === true && typeof value === "number" && !Number.isInteger(value)) {
     throw new RangeError(`an index must be an integer, got ${value}.`);
   }
-  if (isInteger(dtype) && typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new RangeError(`the number ${value} is past the safe integers: write a bigint, ${BigInt(value)}n.`);
-  }
   writeElement(view, offset, value, dtype);
 }
 
+/** Far beyond any real array; a list that holds itself is deeper. */
+export const DEEPEST = 256;
+export const tooDeep: string = `the lists are nested more than ${DEEPEST} deep, or one of them holds itself.`;
+
 /** Appends the elements in row-major order and returns the shape; ragged lists are refused by their path. */
-function flatten(value: unknown, flat: Scalar[]): number[] {
+function flatten(value: unknown, flat: Scalar[], path: string): number[] {
   if (!Array.isArray(value)) {
-    flat.push(element(value, ""));
+    flat.push(element(value, path));
     return [];
   }
   const shape = firstShape(value);
-  collect(value, shape, 0, "", flat);
+  collect(value, shape, 0, path, flat);
   return shape;
 }
 
 function firstShape(value: unknown): number[] {
   const shape: number[] = [];
   for (let at: unknown = value; Array.isArray(at); at = at[0]) {
-    shape.push(at.length);
+    if (shape.push(at.length) > DEEPEST) throw new TypeError(tooDeep);
     if (at.length === 0) break;
   }
   return shape;
@@ -159,7 +169,6 @@ type AnyTyped =
 const typedDtypes: Record<string, Dtype> = {
   Uint8Array: "uint8",
   Uint8ClampedArray: "uint8",
-  Buffer: "uint8",
   Uint16Array: "uint16",
   Uint32Array: "uint32",
   BigUint64Array: "uint64",
@@ -172,22 +181,39 @@ const typedDtypes: Record<string, Dtype> = {
   Float64Array: "float64",
 };
 
+// The getters of the language itself: a subclass may say anything of its length and name, and native code would read
+// that far.
+const typedPrototype = Object.getPrototypeOf(Uint8Array.prototype) as object;
+
+function getter<T>(name: string | symbol): (value: AnyTyped) => T {
+  const { get } = Object.getOwnPropertyDescriptor(typedPrototype, name)!;
+  return (value) => get!.call(value) as T;
+}
+
+const nameOf = getter<string>(Symbol.toStringTag);
+const lengthOf = getter<number>("length");
+const offsetOf = getter<number>("byteOffset");
+const bufferOf = getter<ArrayBufferLike>("buffer");
+
 function fromTyped(value: AnyTyped, options: LiteralOptions): Pointer {
-  const name = Object.prototype.toString.call(value).slice(8, -1);
+  const name = nameOf(value);
   const own = typedDtypes[name];
   if (own === undefined) throw new TypeError(`a ${name} has no dtype.`);
-  const shape = options.shape ?? [value.length];
-  const dtype = options.dtype ?? own;
-  // A typed array of its own dtype is copied as it is; bfloat16 and complex64 have no typed array, so their bits are.
-  const sameBits =
-    dtype === own || (dtype === "bfloat16" && own === "uint16") || (dtype === "bool" && own === "uint8");
-  if (sameBits && dtype !== "bool" && value.buffer instanceof ArrayBuffer && !value.buffer.resizable && value.length > 0) {
-    // Reading `buffer` gives a small typed array, which the collector may move, memory of its own.
-    countElements(shape, value.length);
-    return copied(value.buffer, value.byteOffset, shape, dtype);
+  const buffer = bufferOf(value);
+  if (buffer instanceof ArrayBuffer && buffer.detached) {
+    throw new TypeError(`the ${name}'s buffer was transferred away: it has no data any more.`);
   }
-  const bytes = new ArrayBuffer(Math.max(value.length * dtypeSize(dtype), 8));
+  const length = lengthOf(value);
+  const shape = options.shape ?? [length];
+  const dtype = options.dtype ?? own;
+  // A typed array of its own dtype is copied as it is; bfloat16 has no typed array, so its bits are.
+  const sameBits = dtype === own || (dtype === "bfloat16" && own === "uint16");
+  if (sameBits && buffer instanceof ArrayBuffer && !buffer.resizable && length > 0) {
+    // Reading `buffer` gives a small typed array, which the collector may move, memory of its own.
+    return copied(buffer, offsetOf(value), checkShape(shape, length), dtype);
+  }
+  const bytes = new ArrayBuffer(Math.max(length * dtypeSize(dtype), 8));
   const view = new DataView(bytes);
-  for (let i = 0; i < value.length; i++) write(view, i, value[i]!, dtype, false, {});
-  return newData(bytes, shape, value.length, dtype);
+  for (let i = 0; i < length; i++) write(view, i, value[i]!, dtype, false, {});
+  return newData(bytes, shape, length, dtype);
 }

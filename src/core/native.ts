@@ -72,7 +72,14 @@ export function loadLibrary(): Located {
   shim["mlxts_install_error_handler"]!();
   Object.assign(C, openMlxc(found.mlxc), shim);
   located = found;
-  for (const fn of loaders.splice(0)) fn(found);
+  try {
+    for (const fn of loaders) fn(found);
+  } catch (error) {
+    // Not a library to compute with, then: the next call tries again, and says the same.
+    located = null;
+    Object.assign(C, stubs());
+    throw error;
+  }
   return found;
 }
 

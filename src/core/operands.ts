@@ -5,6 +5,7 @@ import { type ArrayInput, MxArray } from "./array.ts";
 import { describe } from "./describe.ts";
 import type { Dtype } from "./dtype.ts";
 import { DisposedError, MlxError } from "./error.ts";
+import type { Entry } from "./ledger.ts";
 import { newArrayFrom } from "./literal.ts";
 import { C } from "./native.ts";
 import { isScalar, newScalar, ownDtype, type Scalar, weakDtype } from "./scalar.ts";
@@ -13,7 +14,9 @@ import { holdArray, holdVector, refuse } from "./temporaries.ts";
 
 /** The handle of an operand that is an Array. */
 function arrayHandle(array: MxArray, op: string): Pointer {
-  const { entry } = array;
+  const entry = array.entry as Entry | undefined;
+  if (entry === undefined)
+    return refuse(new TypeError(`${op}: an operand only inherits from Array: make it with mx.array.`));
   if (entry.handle === 0) refuse(new DisposedError(op, "Array"));
   if (entry.poison !== null) {
     refuse(new MlxError(op, `an operand has no value, its evaluation failed: ${entry.poison}`));
@@ -86,7 +89,11 @@ export interface IndexList extends ReadonlyArray<number | bigint | IndexList> {}
 export function indexInput(value: IndexInput, op: string, name: string): Pointer {
   if (value instanceof MxArray) return arrayHandle(value, op);
   if (typeof value !== "number" && typeof value !== "bigint" && !Array.isArray(value)) {
-    return refuse(new TypeError(`${op}: ${name} must be an Array of integers, an integer or a list of integers, got ${describe(value)}.`));
+    return refuse(
+      new TypeError(
+        `${op}: ${name} must be an Array of integers, an integer or a list of integers, got ${describe(value)}.`,
+      ),
+    );
   }
   try {
     return holdArray(newArrayFrom(value, { dtype: "int32" }, { integersOnly: true }));
@@ -98,13 +105,18 @@ export function indexInput(value: IndexInput, op: string, name: string): Pointer
 
 /** The handle of a temporary vector of operands. */
 export function vector(values: readonly ArrayInput[], op: string, name: string): Pointer {
-  if (!Array.isArray(values)) return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
-  const handles = values.map((value, i) => input(value as ArrayInput, op, `${name}[${i}]`));
+  if (!Array.isArray(values))
+    return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
+  const handles: Pointer[] = [];
+  for (let i = 0; i < values.length; i++) handles.push(input(values[i]!, op, `${name}[${i}]`));
   return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
 }
 
 /** The dtype that an operand has by itself. */
 export function inputDtype(value: ArrayInput, op: string, name: string): Dtype {
-  if (value instanceof MxArray) return value.dtype;
+  if (value instanceof MxArray) {
+    arrayHandle(value, op);
+    return value.dtype;
+  }
   return isScalar(value) ? ownDtype(value) : refuseInput(value, op, name);
 }

@@ -3,7 +3,7 @@
 import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
 import { check, MlxError } from "./error.ts";
-import { evaluateOne } from "./evaluate.ts";
+import { evaluateOne, soundHandle } from "./evaluate.ts";
 import { fromBfloat16Bits } from "./half.ts";
 import { handleOf } from "./handle.ts";
 import { backend, C } from "./native.ts";
@@ -28,10 +28,20 @@ export type TypedArray =
   | Float32Array
   | Float64Array;
 
+// The most that one ArrayBuffer holds. A broadcast view can claim far more than the machine has.
+const LARGEST_BYTES = 2 ** 32;
+
+function refuseHuge(array: MxArray, operation: string): void {
+  const handle = soundHandle(array, operation);
+  const bytes = array.readShape(handle).reduce((product, length) => product * length, C.mlx_array_itemsize(handle));
+  if (bytes <= LARGEST_BYTES) return;
+  throw new RangeError(`${operation}: the array has ${bytes} bytes, more than one buffer holds: read it in parts.`);
+}
+
 /** The bytes of the elements in row-major order: a copy that nobody else holds. */
 function rowMajorBytes(array: MxArray, operation: string): ArrayBuffer {
-  const handle = handleOf(array, operation);
-  evaluateOne(array, operation);
+  refuseHuge(array, operation);
+  const handle = evaluateOne(array, operation);
   if (C.mlx_array_size(handle) === 0) return new ArrayBuffer(0);
   const flag = slot();
   check(C._mlx_array_is_row_contiguous(flag, handle), operation);
@@ -55,8 +65,8 @@ function copyBytes(handle: Pointer, operation: string): ArrayBuffer {
   return backend.view(address, C.mlx_array_nbytes(handle)).slice(0);
 }
 
-export function toTyped(array: MxArray): TypedArray {
-  const bytes = rowMajorBytes(array, "toTypedArray");
+export function toTyped(array: MxArray, operation = "toTypedArray"): TypedArray {
+  const bytes = rowMajorBytes(array, operation);
   switch (array.dtype) {
     case "bool":
     case "uint8":
@@ -87,8 +97,8 @@ export function toTyped(array: MxArray): TypedArray {
 }
 
 /** The values in row-major order, as `item` gives them. */
-function elements(array: MxArray): Element[] {
-  const typed = toTyped(array);
+function elements(array: MxArray, operation: string): Element[] {
+  const typed = toTyped(array, operation);
   switch (array.dtype) {
     case "bool":
       return Array.from(typed as Uint8Array, (value) => value !== 0);
@@ -104,16 +114,19 @@ function elements(array: MxArray): Element[] {
 }
 
 export function toItem(array: MxArray): Element {
-  const size = C.mlx_array_size(handleOf(array, "item"));
+  const size = C.mlx_array_size(handleOf(array, "item", "Array"));
   if (size !== 1) {
-    throw new RangeError(`item: the array must have exactly one element, and has ${size} (shape [${array.shape.join(", ")}]).`);
+    throw new RangeError(
+      `item: the array must have exactly one element, and has ${Number(size)} (shape [${array.shape.join(", ")}]).`,
+    );
   }
-  return elements(array)[0]!;
+  return elements(array, "item")[0]!;
 }
 
 export function toNested(array: MxArray): Nested {
-  const shape = array.shape;
-  const flat = elements(array);
+  const handle = handleOf(array, "tolist", "Array");
+  const shape = array.readShape(handle);
+  const flat = elements(array, "tolist");
   let at = 0;
   const build = (axis: number): Nested => {
     if (axis === shape.length) return flat[at++]!;
@@ -126,19 +139,21 @@ const LARGEST_JSON = 1_000_000;
 
 export function toJson(array: MxArray): unknown {
   if (array.size > LARGEST_JSON) {
-    throw new RangeError(`JSON.stringify: an array of ${array.size} elements is too large for JSON text; save it to a file, or stringify tolist() yourself.`);
+    throw new RangeError(
+      `JSON.stringify: an array of ${array.size} elements is too large for JSON text; save it to a file, or stringify tolist() yourself.`,
+    );
   }
   return JSON.parse(
     JSON.stringify(toNested(array), (_, value: unknown) => {
       if (typeof value !== "bigint") return value;
-      if (BigInt.asIntN(54, value) !== value) throw new RangeError(`JSON.stringify: ${value} is not exact as a JSON number.`);
+      if (BigInt.asIntN(54, value) !== value)
+        throw new RangeError(`JSON.stringify: ${value} is not exact as a JSON number.`);
       return Number(value);
     }),
   );
 }
 
 export function toText(array: MxArray): string {
-  const handle = handleOf(array, "toString");
-  evaluateOne(array, "toString");
+  const handle = evaluateOne(array, "toString");
   return nativeText("toString", (out) => C.mlx_array_tostring(out, handle));
 }

@@ -31,12 +31,12 @@ export function float(value: number): WeakFloat {
 
 export type Scalar = number | bigint | boolean | Complex | WeakFloat;
 
+/** `{ re, im }` as plain properties: reading a getter would run code in the middle of preparing a native call. */
 export function isComplex(value: unknown): value is Complex {
+  if (typeof value !== "object" || value === null) return false;
   return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as Complex).re === "number" &&
-    typeof (value as Complex).im === "number"
+    typeof Object.getOwnPropertyDescriptor(value, "re")?.value === "number" &&
+    typeof Object.getOwnPropertyDescriptor(value, "im")?.value === "number"
   );
 }
 
@@ -49,7 +49,11 @@ export function isScalar(value: unknown): value is Scalar {
 export function ownDtype(value: Scalar): Dtype {
   if (typeof value === "boolean") return "bool";
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) {
-    return value >= -2147483648 && value <= 2147483647 ? "int32" : typeof value === "number" && !Number.isSafeInteger(value) ? "float32" : "int64";
+    return value >= -2147483648 && value <= 2147483647
+      ? "int32"
+      : typeof value === "number" && !Number.isSafeInteger(value)
+        ? "float32"
+        : "int64";
   }
   return typeof value === "number" || value instanceof WeakFloat ? "float32" : "complex64";
 }
@@ -88,6 +92,9 @@ export function fit(value: number | bigint, dtype: Dtype): number | bigint {
   if (typeof value === "number" && !Number.isInteger(value)) value = truncate(value, dtype);
   if (value < low || value > high) {
     throw new RangeError(`${value} does not fit ${dtype} (${low} to ${high})`);
+  }
+  if (typeof value === "number" && !Number.isSafeInteger(value)) {
+    throw new RangeError(`the number ${value} is past the safe integers: write a bigint, ${BigInt(value)}n`);
   }
   return value;
 }

@@ -1,5 +1,6 @@
 /** Scopes: `tidy` frees what was born inside, except what is returned or kept. */
 
+import { describe } from "./describe.ts";
 import { currentScope, type Entry, release, type Scope, setScope } from "./ledger.ts";
 import { forEachLeaf } from "./tree.ts";
 
@@ -32,13 +33,14 @@ export type NotPromise<T> = T extends PromiseLike<unknown> ? never : T;
  * `fn` must be synchronous: a promise is a type error, and throws a TypeError. Across `await`, own arrays by `using`.
  */
 export function tidy<T>(fn: () => NotPromise<T>): NotPromise<T> {
+  requireFunction(fn, "tidy");
   const outer = currentScope();
   const scope = new TidyScope();
   setScope(scope);
   let result: NotPromise<T>;
   try {
     result = fn();
-    refusePromise(result);
+    refusePromise(result, "tidy", "its arrays are freed when it returns");
     forEachLeaf(result, (leaf) => {
       const { entry } = leaf as Owner;
       if (entry.scope === scope) promote(entry, outer);
@@ -55,13 +57,19 @@ function promote(entry: Entry, outer: Scope | null): void {
   if (outer !== null && entry.handle !== 0) outer.add(entry);
 }
 
-function refusePromise(result: unknown): void {
+/** Refuses what is no function with an error of its own, not the engine's. */
+export function requireFunction(fn: unknown, operation: string): void {
+  if (typeof fn !== "function") throw new TypeError(`${operation}: expected a function, got ${describe(fn)}.`);
+}
+
+/** Refuses a promise as the result of a function whose surroundings end with it. */
+export function refusePromise(result: unknown, operation: string, reason: string): void {
   if (typeof result !== "object" || result === null || !("then" in result)) return;
   if (typeof result.then !== "function") return;
   // Its rejection has nobody else to go to, and this error already says what is wrong.
   (result as PromiseLike<unknown>).then(undefined, () => undefined);
   throw new TypeError(
-    "tidy: the function returned a promise, but its arrays are freed when it returns. Make it synchronous, or own arrays by `using` across await.",
+    `${operation}: the function returned a promise, but ${reason}. Make it synchronous, or own arrays by "using" across await.`,
   );
 }
 

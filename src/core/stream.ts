@@ -3,12 +3,14 @@
 import type { Pointer } from "../backend/types.ts";
 import { describe } from "./describe.ts";
 import { Device, type DeviceType, requireDevice, withDevice } from "./device.ts";
-import { check, DisposedError } from "./error.ts";
+import { check, DisposedError, MlxError, takeNativeMessage } from "./error.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
 import type { Kind } from "./ledger.ts";
 import { C } from "./native.ts";
+import { pointerAddress } from "./scratch.ts";
 import { readSlot, readSlotI32, slot } from "./slots.ts";
 import { nativeText } from "./string.ts";
+import { type NotPromise, refusePromise, requireFunction } from "./scope.ts";
 import { refuse } from "./temporaries.ts";
 
 const kind: Kind = { name: "Stream", free: (handle) => C.mlx_stream_free(handle) };
@@ -23,22 +25,22 @@ export class Stream extends Handle {
   /** The device that the stream computes on. The caller owns it. */
   get device(): Device {
     const out = slot();
-    check(C.mlx_stream_get_device(out, handleOf(this, "device")), "device");
+    check(C.mlx_stream_get_device(out, handleOf(this, "device", "Stream")), "device");
     return new Device(internal, readSlot(out));
   }
 
   get index(): number {
     const out = slot();
-    check(C.mlx_stream_get_index(out, handleOf(this, "index")), "index");
+    check(C.mlx_stream_get_index(out, handleOf(this, "index", "Stream")), "index");
     return readSlotI32(out);
   }
 
   equals(other: Stream): boolean {
-    return C.mlx_stream_equal(handleOf(this, "equals"), handleOf(other, "equals"));
+    return C.mlx_stream_equal(handleOf(this, "equals", "Stream"), handleOf(other, "equals", "Stream"));
   }
 
   override toString(): string {
-    const handle = handleOf(this, "toString");
+    const handle = handleOf(this, "toString", "Stream");
     return nativeText("toString", (out) => C.mlx_stream_tostring(out, handle));
   }
 }
@@ -91,7 +93,9 @@ export function streamHandle(stream: StreamOrDevice, operation: string): Pointer
     return handle === 0 ? refuse(new DisposedError(operation, "Stream")) : handle;
   }
   if (!(stream instanceof Device) && stream !== "cpu" && stream !== "gpu") {
-    return refuse(new TypeError(`${operation}: stream must be a Stream, a Device, "cpu" or "gpu", got ${describe(stream)}.`));
+    return refuse(
+      new TypeError(`${operation}: stream must be a Stream, a Device, "cpu" or "gpu", got ${describe(stream)}.`),
+    );
   }
   return withDevice(stream, operation, (device) => streamOfDevice(device, operation));
 }
@@ -101,13 +105,6 @@ function copy(handle: Pointer): Pointer {
   const out = slot();
   check(C.mlx_stream_set(out, handle), "stream");
   return readSlot(out);
-}
-
-/** The device that operations use where nothing else is said. The caller owns it. Python: mx.default_device. */
-export function defaultDevice(): Device {
-  const out = slot();
-  check(C.mlx_get_default_device(out), "defaultDevice");
-  return new Device(internal, readSlot(out));
 }
 
 /** Sets the default device of this thread. Throws where the device is not available. Python: mx.set_default_device. */
@@ -127,8 +124,12 @@ export function defaultStream(device: Device | DeviceType): Stream {
 /** Makes a stream the default of its device, in this thread. Python: mx.set_default_stream. */
 export function setDefaultStream(stream: Stream): void {
   if (!(stream instanceof Stream)) throw new TypeError(`setDefaultStream: expected a Stream, got ${describe(stream)}.`);
-  check(C.mlx_set_default_stream(handleOf(stream, "setDefaultStream")), "setDefaultStream");
-  byDevice.clear();
+  const handle = handleOf(stream, "setDefaultStream", "Stream");
+  check(C.mlx_set_default_stream(handle), "setDefaultStream");
+  using device = stream.device;
+  const known = byDevice.get(String(device));
+  // In place: the handle of the former default may be in force further up.
+  if (known !== undefined) check(C.mlx_stream_set(pointerAddress([known]), handle), "setDefaultStream");
   current = 0;
 }
 
@@ -136,18 +137,27 @@ export function setDefaultStream(stream: Stream): void {
 export function newStream(device: Device | DeviceType): Stream {
   return withDevice(device, "newStream", (handle) => {
     requireDevice(handle, "newStream");
-    return new Stream(internal, C.mlx_stream_new_device(handle));
+    // Null when the system has no thread left for it.
+    const made = C.mlx_stream_new_device(handle);
+    if (!made) throw new MlxError("newStream", takeNativeMessage());
+    return new Stream(internal, made);
   });
 }
 
-/** Runs `fn` with `stream` as the default of everything inside. Python: with mx.stream(s). */
-export function withStream<T>(stream: StreamOrDevice, fn: () => T): T {
+/**
+ * Runs `fn` with `stream` as the default of everything inside. `fn` must be synchronous: a promise is a type error, and
+ * throws a TypeError. Python: with mx.stream(s).
+ */
+export function withStream<T>(stream: StreamOrDevice, fn: () => NotPromise<T>): NotPromise<T> {
+  requireFunction(fn, "withStream");
   // A handle of its own: `fn` may dispose the Stream object.
   const handle = copy(streamHandle(stream, "withStream"));
   const before = defaultStreamHandle();
   current = handle;
   try {
-    return fn();
+    const result = fn();
+    refusePromise(result, "withStream", "the stream is in force only until it returns");
+    return result;
   } finally {
     current = before;
     C.mlx_stream_free(handle);

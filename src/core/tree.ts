@@ -58,12 +58,50 @@ export function leaves<T extends object>(tree: unknown): T[] {
   return found;
 }
 
-/** A tree of the same form with every leaf replaced; what is not a leaf is copied by reference. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === Object.prototype || prototype === null;
+}
+
+/**
+ * The leaves that `mapLeaves` replaces, one for each place: a leaf or a list that stands at two places counts twice.
+ * `other` sees every other value. Throws a TypeError that begins with `what` for a form that cannot be rebuilt: leaves
+ * inside of a class instance or a Set, or a tree that holds itself.
+ */
+export function formLeaves<T extends object>(tree: unknown, what: string, other?: (value: unknown) => void): T[] {
+  const found: T[] = [];
+  const above = new Set<object>();
+  const visit = (node: unknown): void => {
+    if (isLeaf(node)) found.push(node as unknown as T);
+    else if (typeof node !== "object" || node === null) other?.(node);
+    else visitParts(node);
+  };
+  const visitParts = (node: object): void => {
+    if (above.has(node)) throw new TypeError(`${what} holds itself.`);
+    above.add(node);
+    if (Array.isArray(node)) for (const item of node) visit(item);
+    else if (node instanceof Map) for (const item of node.values()) visit(item);
+    else if (isPlain(node)) for (const item of Object.values(node)) visit(item);
+    else if (leaves(node).length > 0) {
+      throw new TypeError(
+        `${what} holds Arrays inside of a ${node.constructor.name}: use lists, plain objects or Maps.`,
+      );
+    }
+    above.delete(node);
+  };
+  visit(tree);
+  return found;
+}
+
+/**
+ * A tree of the same form with every leaf replaced; what is not a leaf is copied by reference. `formLeaves` says first
+ * whether the tree has such a form.
+ */
 export function mapLeaves<In extends object>(tree: unknown, replace: (leaf: In) => unknown): unknown {
   if (typeof tree !== "object" || tree === null) return tree;
   if (isLeaf(tree)) return replace(tree as unknown as In);
-  if (Array.isArray(tree)) return tree.map((item) => mapLeaves(item, replace));
+  if (Array.isArray(tree)) return Array.from(tree, (item) => mapLeaves(item, replace));
   if (tree instanceof Map) return new Map([...tree].map(([key, item]) => [key, mapLeaves(item, replace)]));
-  if (Object.getPrototypeOf(tree) !== Object.prototype && Object.getPrototypeOf(tree) !== null) return tree;
+  if (!isPlain(tree)) return tree;
   return Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, mapLeaves(item, replace)]));
 }

@@ -59,6 +59,6 @@ export class VectorArray extends Handle {
   }
 
   get size(): number {
-    return C.mlx_vector_array_size(handleOf(this, "size"));
+    return C.mlx_vector_array_size(handleOf(this, "size", "VectorArray"));
   }
 }

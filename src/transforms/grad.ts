@@ -11,9 +11,9 @@ import { NativeHandle } from "../core/kinds.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { int32Address, pointerAddress } from "../core/scratch.ts";
-import { dispose } from "../core/scope.ts";
+import { dispose, refusePromise, requireFunction } from "../core/scope.ts";
 import { privateSlot } from "../core/slots.ts";
-import { leaves, mapLeaves } from "../core/tree.ts";
+import { formLeaves, mapLeaves } from "../core/tree.ts";
 
 type Argnums = number | readonly number[];
 
@@ -36,12 +36,38 @@ export type ValueAndGrads<V, G> = [value: V, grads: G] & Disposable;
 function positions(argnums: Argnums | undefined, count: number, operation: string): number[] {
   const list = argnums === undefined ? [0] : Array.isArray(argnums) ? (argnums as number[]) : [argnums as number];
   if (list.length === 0) throw new RangeError(`${operation}: argnums must name at least one argument.`);
-  return list.map((position) => {
+  const found = Array.from(list, (position) => {
     if (!Number.isInteger(position) || position < -count || position >= count) {
-      throw new RangeError(`${operation}: argnums has ${describe(position)}, but the function was called with ${count} argument(s).`);
+      throw new RangeError(
+        `${operation}: argnums has ${describe(position)}, but the function was called with ${count} argument(s).`,
+      );
     }
     return position < 0 ? position + count : position;
   });
+  if (new Set(found).size < found.length) {
+    throw new RangeError(`${operation}: argnums ${describe(list)} names an argument twice.`);
+  }
+  return found;
+}
+
+/** The arrays of an argument to differentiate. A number among them would come out as its own gradient. */
+function variables(argument: unknown, position: number, operation: string): MxArray[] {
+  const what = `${operation}: argument ${position}`;
+  return formLeaves<MxArray>(argument, what, (value) => {
+    if (typeof value !== "number" && typeof value !== "bigint") return;
+    throw new TypeError(
+      `${what} holds ${describe(value)}, which has no gradient: make it an Array, or pass it beside.`,
+    );
+  });
+}
+
+/** The arrays of what the function returned, the scalar to differentiate first. */
+function resultsOf(value: unknown, operation: string): MxArray[] {
+  const results = formLeaves<MxArray>(value, `${operation}: the function's result`);
+  if (results.length > 0) return results;
+  throw new TypeError(
+    `${operation}: the function must return a scalar Array, or a list that begins with one, got ${describe(value)}.`,
+  );
 }
 
 /**
@@ -54,7 +80,7 @@ export function valueAndGrad<A extends unknown[], V, const N extends Argnums = 0
   fn: (...args: A) => V,
   options?: GradOptions<N>,
 ): (...args: A) => ValueAndGrads<V, GradOf<A, N>> {
-  if (typeof fn !== "function") throw new TypeError(`valueAndGrad: expected a function, got ${describe(fn)}.`);
+  requireFunction(fn, "valueAndGrad");
   if (options !== undefined) checkOptions(options, ["argnums"], "valueAndGrad");
   return (...args: A) => differentiate("valueAndGrad", fn, options?.argnums, args);
 }
@@ -64,7 +90,7 @@ export function grad<A extends unknown[], const N extends Argnums = 0>(
   fn: (...args: A) => unknown,
   options?: GradOptions<N>,
 ): (...args: A) => GradOf<A, N> {
-  if (typeof fn !== "function") throw new TypeError(`grad: expected a function, got ${describe(fn)}.`);
+  requireFunction(fn, "grad");
   if (options !== undefined) checkOptions(options, ["argnums"], "grad");
   return (...args: A) => {
     const [value, grads] = differentiate<A, unknown, N>("grad", fn, options?.argnums, args);
@@ -80,8 +106,7 @@ function differentiate<A extends unknown[], V, N extends Argnums>(
   args: A,
 ): ValueAndGrads<V, GradOf<A, N>> {
   const wanted = positions(argnums, args.length, operation);
-  const inputs = wanted.map((position) => leaves<MxArray>(args[position]));
-  const flat = inputs.flat();
+  const flat = wanted.flatMap((position) => variables(args[position], position, operation));
   if (flat.length === 0) throw new TypeError(`${operation}: the differentiated arguments hold no Array.`);
   let form: unknown;
   let outputs = 0;
@@ -90,15 +115,16 @@ function differentiate<A extends unknown[], V, N extends Argnums>(
     const rebuilt: unknown[] = [...args];
     for (const position of wanted) rebuilt[position] = mapLeaves(args[position], () => traced[at++]);
     const value = fn(...(rebuilt as A));
+    refusePromise(value, operation, "its arrays are freed when it returns");
+    const results = resultsOf(value, operation);
     form = value;
-    const results = leaves<MxArray>(value);
     outputs = results.length;
     return results;
   });
   const [values, grads] = run(operation, closure, flat);
+  if (outputs !== values.length) throw new Error(`${operation}: MLX returned ${values.length} values for ${outputs}.`);
   let at = 0;
   const value = mapLeaves(form, () => values[at++]) as V;
-  if (outputs !== values.length) throw new Error(`${operation}: MLX returned ${values.length} values for ${outputs}.`);
   at = 0;
   const trees = wanted.map((position) => mapLeaves(args[position], () => grads[at++]));
   const result = [value, Array.isArray(argnums) ? trees : trees[0]] as unknown as ValueAndGrads<V, GradOf<A, N>>;
@@ -109,7 +135,10 @@ function differentiate<A extends unknown[], V, N extends Argnums>(
 function run(operation: string, closure: Closure, flat: readonly MxArray[]): [MxArray[], MxArray[]] {
   const argnums = flat.map((_, i) => i);
   const made = privateSlot();
-  check(C.mlx_value_and_grad(made.address, handleOf(closure, operation), int32Address(argnums), argnums.length), operation);
+  check(
+    C.mlx_value_and_grad(made.address, handleOf(closure, operation), int32Address(argnums), argnums.length),
+    operation,
+  );
   using transform = new NativeHandle("closure_value_and_grad", made.read());
   const handles = flat.map((array) => soundHandle(array, operation));
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
