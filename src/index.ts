@@ -8,6 +8,7 @@ export { type ArrayFunction, Closure } from "./core/closure.ts";
 export { array, type ArrayLiteral, type ArrayOptions, type TypedArrayInput } from "./core/create.ts";
 export {
   cpu,
+  defaultDevice,
   Device,
   type DeviceType,
   deviceCount,
@@ -50,7 +51,6 @@ export type { Element, Nested, TypedArray } from "./core/readback.ts";
 export { type Complex, float, type Scalar, type WeakFloat } from "./core/scalar.ts";
 export { dispose, keep, type NotPromise, tidy } from "./core/scope.ts";
 export {
-  defaultDevice,
   defaultStream,
   newStream,
   setDefaultDevice,
