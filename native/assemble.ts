@@ -43,7 +43,7 @@ async function compile(job: Job, tools: Tools): Promise<void> {
     "-DCMAKE_BUILD_TYPE=Release", `-DCMAKE_CXX_FLAGS_RELEASE=${flags}`,
     `-DCMAKE_C_COMPILER=${tools.cc}`, `-DCMAKE_CXX_COMPILER=${tools.cxx}`,
     "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=14",
-    `-DMLX_DIR=${join(work, "mlx", "mlx", "share", "cmake", "MLX")}`,
+    `-DMLXTS_MLX_PREFIX=${join(work, "mlx", "mlx")}`, `-DMLXTS_MLX_LIBRARY=${recipe.files.mlx}`,
     `-DMLXTS_MLXC_SOURCE=${join(work, "crate", `${recipe.crate.name}-${recipe.crate.version}`, recipe.crate.sources)}`,
     `-DMLXTS_MLXC_VERSION=${MLXC_VERSION}`,
     `-DMLXTS_ASAN=${job.variant.asan ? "ON" : "OFF"}`,

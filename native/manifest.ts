@@ -65,6 +65,7 @@ const INPUTS = [
   "licences.ts",
   "manifest.ts",
   "CMakeLists.txt",
+  "cmake/MLXConfig.cmake",
 ];
 
 /** Hash of the recipe, the variant and every source that the build reads. */

@@ -123,7 +123,7 @@ const LINUX_ARM64: Recipe = {
   ],
   cmake: ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"],
   binutilsPrefix: "aarch64-linux-gnu-",
-  status: "unverified: cross-compiles with Debian's aarch64-linux-gnu g++; not run on an arm64 machine",
+  status: "cross-compiled with Debian's aarch64-linux-gnu g++ and run under QEMU; unverified on an arm64 machine",
 };
 
 // CUDA replaces libmlx.so under the very same libmlxc.so and shim, which are compiled against the CPU wheel (the CUDA
@@ -140,7 +140,7 @@ const LINUX_X64_CUDA: Recipe = {
     sha256: "335094ccd1c0c6dc3e09c8caba207c8180602bacc0c38ba20c1d81e9456ab394",
   },
   wheelLibraries: "mlx_cuda_13.libs",
-  status: "unverified: needs an NVIDIA GPU and NVIDIA's cublas, cudnn, nccl and nvrtc on the library path",
+  status: "builds; unverified on a GPU: needs NVIDIA's cublas, cudnn, cufft, nccl and nvrtc on the library path",
 };
 
 const DARWIN_ARM64: Recipe = {
@@ -165,7 +165,7 @@ const DARWIN_ARM64: Recipe = {
   compilers: [{ c: "clang", cxx: "clang++" }],
   cmake: ["-DCMAKE_OSX_ARCHITECTURES=arm64", "-DCMAKE_OSX_DEPLOYMENT_TARGET=14.0"],
   binutilsPrefix: "",
-  status: "unverified: this recipe has not been run on a Mac",
+  status: "unverified: the sources compile for macOS from Linux, but this recipe has not been run on a Mac",
 };
 
 export const recipes: Readonly<Record<Platform, Recipe>> = {
