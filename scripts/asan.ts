@@ -56,6 +56,7 @@ if (problem !== null || !existsSync(library)) {
 const env = {
   LD_PRELOAD: `${runtime} ${cpp}`,
   ASAN_OPTIONS: "detect_container_overflow=0:handle_segv=2:detect_leaks=1",
+  LSAN_OPTIONS: `suppressions=${join(root, "test/asan/leaks.supp")}:print_suppressions=0`,
   MLX_TS_ASAN_RUNTIME: runtime,
   MLX_TS_LIBRARY: library,
 };

@@ -177,6 +177,7 @@ describe("scopes", () => {
 });
 
 afterAll(() => {
+  mx.dispose(mx.random.state);
   Bun.gc(true);
   mx.collectForgotten();
   // The leak check of the sanitizer needs this.
