@@ -1,11 +1,11 @@
 // `bun native/build.ts`: makes native/build/<platform>/ with the libraries that mlx-ts loads. Run again, it returns
 // at once unless something it depends on has changed. See --help.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { assemble } from "./assemble.ts";
-import { describePlan } from "./plan.ts";
+import { withLock } from "./lock.ts";
 import { isCurrent, readManifest, stampOf, type Variant } from "./manifest.ts";
+import { describePlan } from "./plan.ts";
 import { type Blas, hostPlatform, type Platform, platforms, recipes } from "./recipes.ts";
 import { BuildError, findTools } from "./tools.ts";
 
@@ -34,46 +34,6 @@ function defaultPlatform(): Platform {
     );
   }
   return found;
-}
-
-// Two builds of one folder at a time would trip over each other: the second waits for the first, then finds it done.
-async function withLock<T>(path: string, log: (line: string) => void, body: () => Promise<T>): Promise<T> {
-  mkdirSync(join(path, ".."), { recursive: true });
-  let waiting = false;
-  for (;;) {
-    try {
-      writeFileSync(path, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (!holderAlive(path)) {
-        rmSync(path, { force: true });
-        continue;
-      }
-      if (!waiting) log("another build of the same folder is running: waiting for it");
-      waiting = true;
-      await Bun.sleep(250);
-    }
-  }
-  try {
-    return await body();
-  } finally {
-    rmSync(path, { force: true });
-  }
-}
-
-function holderAlive(path: string): boolean {
-  let holder = Number.NaN;
-  try {
-    holder = Number(readFileSync(path, "utf8"));
-    process.kill(holder, 0);
-    return true;
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === "EPERM") return true;
-    // An empty file is a holder that has not written its number yet.
-    return code !== "ESRCH" && code !== "ENOENT" && existsSync(path) && !Number.isInteger(holder);
-  }
 }
 
 /** Builds a platform's library folder if it is not there yet, and returns its path (with lib/ and manifest.json). */

@@ -2,10 +2,11 @@
 import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { aboveBaseline, baseline } from "./baseline.ts";
 import { buildNative } from "./build.ts";
 import { readManifest } from "./manifest.ts";
 import { type Platform, platforms, recipes } from "./recipes.ts";
-import { BuildError } from "./tools.ts";
+import { BuildError, run } from "./tools.ts";
 
 export interface PackOptions {
   readonly platform: Platform;
@@ -64,6 +65,18 @@ export function packPlatform(options: PackOptions): string {
   return target;
 }
 
+/** Refuses libraries that need a newer system than the one that the packages promise to run on. */
+export async function checkBaseline(lib: string): Promise<void> {
+  for (const name of readdirSync(lib)) {
+    const found = aboveBaseline(await run(`Reading ${name}`, ["readelf", "--version-info", "--wide", join(lib, name)]));
+    if (found.length === 0) continue;
+    const limits = Object.entries(baseline).map(([family, version]) => `${family}_${version}`);
+    throw new BuildError(
+      `${name} needs ${found.join(", ")}, newer than ${limits.join(", ")}: packages are made on a system of that age.`,
+    );
+  }
+}
+
 export const root: string = join(import.meta.dir, "..");
 
 /** Version of mlx-ts, from package.json. */
@@ -80,6 +93,7 @@ async function main(): Promise<void> {
   const built = await buildNative(platform === undefined ? {} : { platform });
   const made = readManifest(built)?.platform;
   if (made === undefined) throw new BuildError(`${built} has no manifest.json`);
+  if (recipes[made].os === "linux") await checkBaseline(join(built, "lib"));
   const target = join(root, "dist", "@mlx-ts", made);
   console.log(packPlatform({ platform: made, built, target, version: projectVersion() }));
 }

@@ -71,7 +71,7 @@ describe("on this machine", () => {
     expect(output).toContain("are up to date");
     expect(output.trim().split("\n").at(-1)).toBe(join(folder, "lib"));
     expect(statSync(join(folder, "manifest.json")).mtimeMs).toBe(before);
-  });
+  }, 300_000);
 
   test("a finished folder is kept only for the same inputs and with all its files", async () => {
     const folder = await buildNative();
@@ -85,7 +85,7 @@ describe("on this machine", () => {
     expect(isCurrent(folder, stampOf(other, variant, native))).toBe(false);
     expect(isCurrent(folder, stampOf(recipe, { blas: "openblas", asan: true }, native))).toBe(false);
     expect(isCurrent(join(folder, "nowhere"), manifest.stamp)).toBe(false);
-  });
+  }, 300_000);
 
   test("variants have folders of their own", () => {
     const folders = [

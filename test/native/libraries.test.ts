@@ -18,7 +18,7 @@ beforeAll(async () => {
   const read = readManifest(folder);
   if (read === undefined) throw new Error("the build left no manifest");
   manifest = read;
-});
+}, 300_000);
 
 const lib = (name: string): string => join(folder, "lib", name);
 

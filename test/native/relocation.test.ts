@@ -30,7 +30,7 @@ beforeAll(async () => {
     duplicate(join(lib, name), join(moved, name));
     writeFileSync(join(hostile, name), "not a library");
   }
-});
+}, 300_000);
 
 afterAll(() => {
   rmSync(root, { recursive: true, force: true });
