@@ -63,5 +63,7 @@ export {
 } from "./core/stream.ts";
 export { treeState, type TreeState } from "./core/tree.ts";
 export { type Versions, versions } from "./core/versions.ts";
+export { type GgufEntry, type GgufHeader, type GgufScalar, type GgufTensor, readGgufHeader } from "./io/gguf-header.ts";
+export { load, type LoadFormat, type LoadOptions, type Metadata } from "./io/load.ts";
 export { grad, type GradOf, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";
 export * from "./ops/index.ts";

@@ -36,11 +36,6 @@ export interface GgufHeader {
   readonly tensors: ReadonlyMap<string, GgufTensor>;
 }
 
-/** MLX keeps a shape in 32-bit integers. */
-const MAX_DIM = 2 ** 31 - 1;
-/** The reader of MLX asserts this. */
-const MAX_AXES = 8;
-
 /** What is wrong with a file, with its path in front. */
 export function ggufError(path: string, what: string): MlxError {
   return new MlxError("load", `${path}: ${what}`);
@@ -53,65 +48,111 @@ export function ggufError(path: string, what: string): MlxError {
  * Python MLX has no such function; `mx.load(path, return_metadata=True)` gives the same metadata.
  */
 export function readGgufHeader(path: string): GgufHeader {
-  const size = statSync(path).size;
-  let part = "the header";
-  using reader = new FileReader(path, size, (at, wanted) =>
-    ggufError(
-      path,
-      `the file ends inside ${part}: ${wanted} bytes are due at byte ${at}, but it has only ${size}. The download is incomplete, or the file is damaged.`,
-    ));
-  const fail = (what: string): never => {
-    throw ggufError(path, what);
-  };
+  using parser = new Parser(path);
+  return parser.header();
+}
 
-  if (size < 4 || reader.text(4) !== "GGUF") fail("not a GGUF file: it does not begin with the letters GGUF.");
-  const version = reader.u32();
-  if (version !== 2 && version !== 3) {
-    const swapped = (version & 0xffff) === 0 && version !== 0;
-    fail(
-      swapped
-        ? "a big-endian GGUF file, which cannot be read here."
-        : `GGUF version ${version}, but this reader knows 2 and 3.`,
+/** MLX counts axes, lists and texts in 32-bit integers. */
+const MAX_COUNT = 2 ** 31 - 1;
+/** MLX's reader ends the process above this. */
+const MAX_AXES = 8;
+const DAMAGED = "The download is incomplete, or the file is damaged.";
+
+class Parser implements Disposable {
+  readonly #path: string;
+  readonly #size: number;
+  readonly #reader: FileReader;
+  /** What is being read, for messages. */
+  #part = "the header";
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#size = statSync(path).size;
+    this.#reader = new FileReader(path, this.#size, (at, wanted) =>
+      ggufError(
+        path,
+        `the file ends inside ${this.#part}: ${wanted} bytes are due at byte ${at}, but it has only ${this.#size}. ${DAMAGED}`,
+      ),
     );
   }
-  const tensorCount = count(reader.u64(), 24, "tensors");
-  const entryCount = count(reader.u64(), 13, "metadata entries");
 
-  /** A count that the rest of the file has room for, at so many bytes each. */
-  function count(value: bigint, bytes: number, what: string): number {
-    if (value * BigInt(bytes) > BigInt(reader.remaining)) {
-      fail(`${part} announces ${value} ${what}, more than the file has room for.`);
+  [Symbol.dispose](): void {
+    this.#reader[Symbol.dispose]();
+  }
+
+  #fail(what: string): never {
+    throw ggufError(this.#path, what);
+  }
+
+  header(): GgufHeader {
+    const version = this.#version();
+    // The smallest tensor entry has 25 bytes (a name of one letter and no axes), the smallest metadata entry 14.
+    const tensorCount = this.#count(25, "tensors");
+    const entryCount = this.#count(14, "metadata entries");
+    const metadata = this.#entries(entryCount);
+    const tensors = this.#tensors(tensorCount);
+    return { path: this.#path, version, metadata, tensors: this.#placed(tensors, this.#alignment(metadata)) };
+  }
+
+  #version(): number {
+    if (this.#size < 4 || this.#reader.text(4) !== "GGUF") {
+      this.#fail("not a GGUF file: it does not begin with the letters GGUF.");
+    }
+    const version = this.#reader.u32();
+    if (version === 2 || version === 3) return version;
+    if (version !== 0 && (version & 0xffff) === 0) this.#fail("a big-endian GGUF file, which MLX cannot read.");
+    return this.#fail(`GGUF version ${version}; only versions 2 and 3 can be read.`);
+  }
+
+  /** A count that the rest of the file has room for, at no less than so many bytes each. */
+  #count(bytes: number, what: string): number {
+    const value = this.#reader.u64();
+    if (value > MAX_COUNT || Number(value) * bytes > this.#reader.remaining) {
+      this.#fail(`${this.#part} announces ${value} ${what}, more than the file has room for. ${DAMAGED}`);
     }
     return Number(value);
   }
 
-  function text(what: string): string {
-    const bytes = count(reader.u64(), 1, `bytes of ${what}`);
-    return bytes === 0 ? "" : reader.text(bytes);
+  #text(what: string): string {
+    const bytes = this.#count(1, `bytes of ${what}`);
+    return bytes === 0 ? "" : this.#reader.text(bytes);
   }
 
-  function name(what: string): string {
-    const value = text(`a ${what}'s name`);
-    if (value === "" || value.includes("\0")) fail(`${part} has the name ${JSON.stringify(value)}.`);
-    return value;
+  #name(): string {
+    const name = this.#text("a name");
+    if (name === "" || name.includes("\0")) this.#fail(`${this.#part} has the name ${JSON.stringify(name)}.`);
+    return name;
   }
 
-  function entry(): GgufEntry {
-    const type = valueType(reader.u32());
-    if (type !== "array") return { type, value: scalar(type) };
-    const inner = valueType(reader.u32());
-    if (inner === "array") return fail(`${part} is a list of lists, which MLX cannot read.`);
-    const length = count(reader.u64(), valueBytes[inner], "elements");
-    const list = new Array<GgufScalar>(length);
-    for (let i = 0; i < length; i++) list[i] = scalar(inner);
-    return { type: inner, value: list };
+  #entries(count: number): Map<string, GgufEntry> {
+    const metadata = new Map<string, GgufEntry>();
+    for (let i = 1; i <= count; i++) {
+      this.#part = `metadata entry ${i} of ${count}`;
+      const key = this.#name();
+      this.#part = `the metadata key "${key}"`;
+      if (metadata.has(key)) this.#fail(`${this.#part} is there twice.`);
+      metadata.set(key, this.#entry());
+    }
+    return metadata;
   }
 
-  function valueType(code: number): GgufValueType | "array" {
-    return valueTypes[code] ?? fail(`${part} has a value of the unknown kind ${code}.`);
+  #entry(): GgufEntry {
+    const type = this.#valueType();
+    if (type !== "array") return { type, value: this.#scalar(type) };
+    const inner = this.#valueType();
+    if (inner === "array") return this.#fail(`${this.#part} is a list of lists, which MLX cannot read.`);
+    const value = new Array<GgufScalar>(this.#count(valueBytes[inner], "elements"));
+    for (let i = 0; i < value.length; i++) value[i] = this.#scalar(inner);
+    return { type: inner, value };
   }
 
-  function scalar(type: GgufValueType): GgufScalar {
+  #valueType(): GgufValueType | "array" {
+    const code = this.#reader.u32();
+    return valueTypes[code] ?? this.#fail(`${this.#part} has a value of the unknown kind ${code}.`);
+  }
+
+  #scalar(type: GgufValueType): GgufScalar {
+    const reader = this.#reader;
     switch (type) {
       case "uint8":
         return reader.u8();
@@ -127,87 +168,80 @@ export function readGgufHeader(path: string): GgufHeader {
         return reader.i32();
       case "float32":
         return reader.f32();
-      case "bool":
-        return reader.u8() !== 0;
-      case "string":
-        return text("text");
+      case "float64":
+        return reader.f64();
       case "uint64":
         return reader.u64();
       case "int64":
         return reader.i64();
-      case "float64":
-        return reader.f64();
+      case "bool":
+        return reader.u8() !== 0;
+      case "string":
+        return this.#text("text");
     }
   }
 
-  const metadata = new Map<string, GgufEntry>();
-  for (let i = 0; i < entryCount; i++) {
-    part = `metadata entry ${i + 1} of ${entryCount}`;
-    const key = name("key");
-    part = `the metadata key "${key}"`;
-    if (metadata.has(key)) fail(`${part} is there twice.`);
-    metadata.set(key, entry());
+  #tensors(count: number): GgufTensor[] {
+    const tensors: GgufTensor[] = [];
+    const names = new Set<string>();
+    for (let i = 1; i <= count; i++) {
+      this.#part = `the entry of tensor ${i} of ${count}`;
+      const name = this.#name();
+      this.#part = `the tensor "${name}"`;
+      if (names.has(name)) this.#fail(`${this.#part} is there twice.`);
+      names.add(name);
+      tensors.push(this.#tensor(name));
+    }
+    return tensors;
   }
 
-  const tensors = new Map<string, GgufTensor>();
-  for (let i = 0; i < tensorCount; i++) {
-    part = `the entry of tensor ${i + 1} of ${tensorCount}`;
-    const tensorName = name("tensor");
-    part = `the tensor "${tensorName}"`;
-    if (tensors.has(tensorName)) fail(`${part} is there twice.`);
-    tensors.set(tensorName, tensor(tensorName));
-  }
-
-  function tensor(tensorName: string): GgufTensor {
-    const axes = reader.u32();
-    if (axes > MAX_AXES) fail(`${part} has ${axes} axes, but MLX reads at most ${MAX_AXES}.`);
+  #tensor(name: string): GgufTensor {
+    const axes = this.#reader.u32();
+    if (axes > MAX_AXES) this.#fail(`${this.#part} has ${axes} axes, but MLX reads at most ${MAX_AXES}.`);
     const shape: number[] = [];
     for (let i = 0; i < axes; i++) {
-      const length = reader.u64();
-      if (length > MAX_DIM) fail(`${part} has an axis of length ${length}, more than MLX can index.`);
+      const length = this.#reader.u64();
+      if (length > MAX_COUNT) this.#fail(`${this.#part} has an axis of length ${length}, more than MLX can index.`);
       shape.unshift(Number(length));
     }
-    const code = reader.u32();
-    const type =
-      tensorTypes.get(code) ?? fail(`${part} is of the unknown type ${code}. The file is damaged, or newer than this reader.`);
+    const code = this.#reader.u32();
+    const type = tensorTypes.get(code);
+    if (type === undefined) return this.#fail(`${this.#part} is of the unknown type ${code}.`);
     const last = shape.at(-1) ?? 1;
     if (last % type.weights !== 0) {
-      fail(`${part} is ${type.name}, which comes in blocks of ${type.weights}, but its last axis has length ${last}.`);
+      this.#fail(`${this.#part} is ${type.name}, in blocks of ${type.weights}, but its last axis has length ${last}.`);
     }
-    const weights = shape.reduce((product, length) => product * length, 1);
-    return { name: tensorName, shape, type, offset: offsetOf(reader.u64()), bytes: (weights / type.weights) * type.bytes };
+    const bytes = (shape.reduce((product, length) => product * length, 1) / type.weights) * type.bytes;
+    return { name, shape, type, offset: Number(this.#reader.u64()), bytes };
   }
 
-  function offsetOf(value: bigint): number {
-    if (value > BigInt(size)) fail(`${part} begins at byte ${value} of the data, but the file has only ${size}.`);
-    return Number(value);
+  #alignment(metadata: ReadonlyMap<string, GgufEntry>): number {
+    const entry = metadata.get("general.alignment");
+    if (entry === undefined) return 32;
+    const { type, value } = entry;
+    if (type === "uint32" && typeof value === "number" && value > 0) return value;
+    return this.#fail(`the metadata key "general.alignment" is ${String(value)} (${type}), not a uint32 above 0.`);
   }
 
-  part = `the metadata key "general.alignment"`;
-  const alignment = alignmentOf(metadata, fail);
-  const data = Math.ceil(reader.offset / alignment) * alignment;
-  for (const [tensorName, found] of tensors) {
-    const offset = data + found.offset;
-    if (found.offset % alignment !== 0) {
-      fail(`the tensor "${tensorName}" begins at byte ${found.offset} of the data, not a multiple of ${alignment}.`);
+  /** The tensors with their place in the file instead of in the data section, which begins here, aligned. */
+  #placed(tensors: readonly GgufTensor[], alignment: number): Map<string, GgufTensor> {
+    const data = Math.ceil(this.#reader.offset / alignment) * alignment;
+    const placed = new Map<string, GgufTensor>();
+    for (const tensor of tensors) {
+      const offset = data + tensor.offset;
+      if (tensor.offset % alignment !== 0) {
+        this.#fail(
+          `the tensor "${tensor.name}" begins at byte ${tensor.offset} of the data, not a multiple of ${alignment}.`,
+        );
+      }
+      // A damaged shape or offset may be past what a double counts exactly; the comparison holds all the same.
+      if (offset + tensor.bytes > this.#size) {
+        this.#fail(
+          `the tensor "${tensor.name}" ends at byte ${offset + tensor.bytes}, but the file has only ${this.#size}. ${DAMAGED}`,
+        );
+      }
+      placed.set(tensor.name, { ...tensor, offset });
     }
-    // The product of a damaged shape may be far past what a double counts exactly; the comparison still holds.
-    if (!(offset + found.bytes <= size)) {
-      fail(
-        `the tensor "${tensorName}" ends at byte ${offset + found.bytes}, but the file has only ${size}. The download is incomplete, or the file is damaged.`,
-      );
-    }
-    tensors.set(tensorName, { ...found, offset });
+    return placed;
   }
-  return { path, version, metadata, tensors };
-}
-
-function alignmentOf(metadata: ReadonlyMap<string, GgufEntry>, fail: (what: string) => never): number {
-  const entry = metadata.get("general.alignment");
-  if (entry === undefined) return 32;
-  const { value, type } = entry;
-  if (type !== "uint32" || typeof value !== "number" || value === 0 || value > 2 ** 20) {
-    return fail(`the metadata key "general.alignment" is ${String(value)} (${type}), where a uint32 above 0 is due.`);
-  }
-  return value;
 }
