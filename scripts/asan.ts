@@ -1,11 +1,13 @@
-// `bun run test:asan`: builds the libraries with AddressSanitizer and runs the core tests under it, with a leak check
-// at the end of each file. Words on the command line choose files. First it shows that the sanitizer sees a use after
-// free, a double free and a leak: a checker that cannot fail checks nothing.
+// `bun run test:asan`: builds the libraries with AddressSanitizer and runs under it the core tests, with a leak check at
+// the end of each file, then the programs of the crash tests and the differential cases. Words on the command line
+// choose test files, and then nothing else runs. First it shows that the sanitizer sees a use after free, a double
+// free and a leak: a checker that cannot fail checks nothing.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type FileVerdict, runTestFile } from "./gate/bun-test.ts";
 import { describeEnd, runProcess } from "./gate/process.ts";
 import { tail } from "./gate/tests.ts";
+import { runParity } from "../test/parity/runner.ts";
 
 const root = resolve(import.meta.dir, "..");
 const words = Bun.argv.slice(2);
@@ -101,4 +103,43 @@ for (const file of files) {
   for (const line of tail(verdict.output, 100)) console.log(`     ${line}`);
 }
 if (files.length === 0) fail("no test file was found");
+if (words.length > 0) finish();
+
+// Programs end without a leak check: what they own at the end is no leak.
+const programEnv = {
+  ...env,
+  ASAN_OPTIONS: env.ASAN_OPTIONS.replace("detect_leaks=1", "detect_leaks=0"),
+  NO_COLOR: "1",
+};
+
+/** Every case that a program of the crash tests knows; their results are judged by the crash tests themselves. */
+async function runProgram(name: string): Promise<void> {
+  const file = join(root, "test/crash/fixtures", name);
+  const list = await runProcess([process.execPath, file, "--list"], { cwd: root, timeout: 60, env: programEnv });
+  const cases = list.output.trim().split("\n");
+  const before = { ...total };
+  for (const one of cases) {
+    const result = await runProcess([process.execPath, file, one], { cwd: root, timeout: 120, env: programEnv });
+    if (!result.timedOut && result.signal === null && !report.test(result.output)) {
+      total.passed++;
+      continue;
+    }
+    fail(`${name} ${one}: ${describeEnd(result, 120) ?? "the sanitizer reported something"}`);
+    for (const line of tail(result.output, 60)) console.log(`     ${line}`);
+  }
+  console.log(`ok   ${name}: ${total.passed - before.passed} of ${cases.length} cases without a report`);
+}
+for (const name of ["callbacks.ts", "workers.ts", "exits.ts"]) await runProgram(name);
+
+const parity = await runParity(join(root, "test/parity/data/cases.jsonl.gz"), {
+  kinds: ["call", "dtype", "error"],
+  names: ["mx.", "array."],
+  env: programEnv,
+});
+const reported = parity.results.filter(({ message }) => report.test(message) || message.startsWith("the process "));
+for (const { id, message } of reported) fail(`parity case ${id}: ${message}`);
+if (reported.length === 0) total.passed++;
+console.log(
+  `${reported.length === 0 ? "ok  " : "FAIL"} ${parity.results.length} parity cases, ${reported.length} reports`,
+);
 finish();

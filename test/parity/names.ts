@@ -10,7 +10,7 @@ const words: Record<string, string> = { keepdims: "keepDims" };
 export function camelCase(name: string): string {
   const known = words[name];
   if (known !== undefined) return known;
-  return name.replace(/(?<=[a-z0-9])_+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+  return name.replace(/_$/, "").replace(/(?<=[a-z0-9])_+([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
 }
 
 export type Callable = (...args: unknown[]) => unknown;

@@ -21,6 +21,8 @@ export interface RunOptions extends Selection {
   child?: string;
   /** The folder of the binary inputs of `io` cases. */
   files?: string;
+  /** More of the environment of the process that runs the cases. */
+  env?: Record<string, string | undefined>;
 }
 
 export interface ParityRun {
@@ -72,7 +74,12 @@ function readProgress(file: string): Progress {
 }
 
 /** Runs one child until it ends or stands still for too long. */
-async function runChild(command: string[], results: string, caseTimeout: number): Promise<string | null> {
+async function runChild(
+  command: string[],
+  results: string,
+  caseTimeout: number,
+  env: Record<string, string | undefined>,
+): Promise<string | null> {
   const limit = 3600;
   let last = -1;
   let since = performance.now();
@@ -84,7 +91,7 @@ async function runChild(command: string[], results: string, caseTimeout: number)
     if (performance.now() - since > caseTimeout * 1000) abort.abort();
   }, 250);
   try {
-    const result = await runProcess(command, { timeout: limit, signal: abort.signal });
+    const result = await runProcess(command, { timeout: limit, signal: abort.signal, env });
     if (abort.signal.aborted) return `stood still for ${caseTimeout} s and was killed`;
     const end = describeEnd(result, limit);
     return end === null ? null : `${end}\n${result.output.trim().slice(-600)}`;
@@ -106,7 +113,12 @@ export async function runParity(file: string, options: RunOptions = {}): Promise
     for (let attempt = 0; done.size < chosen.length; attempt++) {
       const part = `${results}${attempt}`;
       writeFileSync(`${part}.ids`, chosen.flatMap(({ id }) => (done.has(id) ? [] : id)).join("\n"));
-      const problem = await runChild([process.execPath, child, file, part, options.files ?? ""], part, caseTimeout);
+      const problem = await runChild(
+        [process.execPath, child, file, part, options.files ?? ""],
+        part,
+        caseTimeout,
+        options.env ?? {},
+      );
       const { results: ended, open } = readProgress(part);
       for (const result of ended) done.set(result.id, result);
       if (open !== null) {
