@@ -2,6 +2,7 @@
 // their storage happened to hold, so a reader needs another way to know them. An evaluation that is waited for is
 // watched: its nodes are listed before it starts. One that runs on alone leaves an event on all arrays that it
 // scheduled on a stream. Whatever is made of such an array later holds it as an input.
+#include <stdexcept>
 #include <unordered_set>
 #include <vector>
 
@@ -42,6 +43,9 @@ void watch(std::vector<array> pending) {
 
 extern "C" int mlxts_watch(mlx_vector_array outputs) {
   return mlxts::guarded<int>(1, [&] {
+    if (!outputs.ctx) {
+      throw std::invalid_argument("watch: an empty vector handle");
+    }
     watch(*static_cast<std::vector<array>*>(outputs.ctx));
     return 0;
   });
@@ -49,6 +53,9 @@ extern "C" int mlxts_watch(mlx_vector_array outputs) {
 
 extern "C" int mlxts_watch_one(mlx_array output) {
   return mlxts::guarded<int>(1, [&] {
+    if (!output.ctx) {
+      throw std::invalid_argument("watch: an empty array handle");
+    }
     watch({*static_cast<array*>(output.ctx)});
     return 0;
   });

@@ -244,6 +244,28 @@ describe("looking into an array", () => {
   });
 });
 
+describe("spoiled arrays", () => {
+  test("an array depends on what was watched, and on the events that are named", () => {
+    const sum = lazySum();
+    expect(C.mlxts_watch_one(sum)).toBe(0);
+    const later = result((out) => C.mlx_negative(out, sum, stream));
+    expect(C.mlxts_array_depends_on(later, 0, 0)).toBe(1);
+    expect(C.mlxts_array_depends_on(lazySum(), 0, 0)).toBe(0);
+    expect(C.mlxts_watch_one(scalar(1))).toBe(0);
+    expect(C.mlxts_array_depends_on(later, 0, 0)).toBe(0);
+    expect(C.mlxts_array_event(sum)).toBe(0);
+  });
+
+  test("empty handles", () => {
+    for (const watch of [C.mlxts_watch, C.mlxts_watch_one]) {
+      expect(watch(0)).toBe(1);
+      expect(message()).toContain("empty");
+    }
+    expect(C.mlxts_array_event(0)).toBe(0);
+    expect(C.mlxts_array_depends_on(0, 0, 0)).toBe(-1);
+  });
+});
+
 describe("files in memory", () => {
   test("what the writer collects, the reader loads, after the caller's bytes are gone", () => {
     const saved = lazySum();
