@@ -1,6 +1,7 @@
 /** mlx-ts: MLX for TypeScript. `import * as mx from "mlx-ts"`. */
 
 import "./core/self-test.ts";
+import "./ops/indexing/install.ts";
 
 export { type ArrayInput, MxArray as Array } from "./core/array.ts";
 export { blasName, blasThreads, setBlasThreads } from "./core/blas.ts";
@@ -67,3 +68,5 @@ export { type GgufEntry, type GgufHeader, type GgufScalar, type GgufTensor, read
 export { load, type LoadFormat, type LoadOptions, type Metadata } from "./io/load.ts";
 export { grad, type GradOf, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";
 export * from "./ops/index.ts";
+export type { IndexPart, SliceText } from "./ops/indexing/parts.ts";
+export type { ArrayAt } from "./ops/indexing/update.ts";

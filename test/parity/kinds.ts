@@ -4,6 +4,7 @@ import type { Case } from "./format.ts";
 import { runCall } from "./kinds/call.ts";
 import { runDtype } from "./kinds/dtype.ts";
 import { runError } from "./kinds/error.ts";
+import { runIndex, runUpdate } from "./kinds/index.ts";
 
 /** Runs a case: null when it passes, otherwise what differs. Throws Unsupported for what cannot be run. */
 export type KindRunner = (one: Case) => string | null;
@@ -12,4 +13,6 @@ export const kinds: Readonly<Record<string, KindRunner>> = {
   call: runCall,
   dtype: runDtype,
   error: runError,
+  index: runIndex,
+  update: runUpdate,
 };
