@@ -41,10 +41,10 @@ export function tidy<T>(fn: () => NotPromise<T>): NotPromise<T> {
   try {
     result = fn();
     refusePromise(result, "tidy", "its arrays are freed when it returns");
-    forEachLeaf(result, (leaf) => {
-      const { entry } = leaf as Owner;
-      if (entry.scope === scope) promote(entry, outer);
-    });
+    // The whole walk first: a getter in the tree may throw, and then nothing survives.
+    const survivors: Entry[] = [];
+    forEachLeaf(result, (leaf) => survivors.push((leaf as Owner).entry));
+    for (const entry of survivors) if (entry.scope === scope) promote(entry, outer);
   } finally {
     setScope(outer);
     for (const entry of scope.entries) if (entry.scope === scope) release(entry);
