@@ -8,18 +8,19 @@ const root = resolve(import.meta.dir, "..");
 const out = join(root, "dist");
 const target = join(out, "mlx-ts");
 
-/** Entry points of the package: the export and its source. Those that are not there yet are left out. */
-const candidates: Readonly<Record<string, string>> = {
-  ".": "src/index.ts",
-  "./nn": "src/nn/index.ts",
-  "./optimizers": "src/optimizers/index.ts",
-  "./llm": "src/llm/index.ts",
-  "./onnx": "src/onnx/index.ts",
-  "./planner": "src/planner/index.ts",
-  "./trace": "src/trace/index.ts",
-  "./ffi": "src/ffi.ts",
-};
-const entries = Object.entries(candidates).filter(([, source]) => existsSync(join(root, source)));
+/** Entry points of the package, the export and its source: what tsconfig.json lets the project itself import. */
+function entryPoints(): [name: string, source: string][] {
+  const config = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")) as {
+    compilerOptions: { paths: Record<string, string[]> };
+  };
+  return Object.entries(config.compilerOptions.paths).map(([name, [source = ""]]) => {
+    if (!existsSync(join(root, source)))
+      throw new Error(`tsconfig.json: the path of ${name}, ${source}, does not exist`);
+    return [name.replace(/^mlx-ts/, "."), source.replace(/^\.\//, "")];
+  });
+}
+
+const entries = entryPoints();
 
 interface Manifest {
   version: string;
@@ -37,7 +38,7 @@ async function run(command: string[], cwd: string, what: string): Promise<string
 async function compile(): Promise<void> {
   const { build } = await import("esbuild");
   const sources = [...entries.map(([, source]) => source), "src/cli.ts", "src/unsupported.ts"];
-  await build({
+  const { warnings } = await build({
     absWorkingDir: root,
     entryPoints: sources,
     outbase: "src",
@@ -49,9 +50,11 @@ async function compile(): Promise<void> {
     platform: "node",
     packages: "external",
     external: ["bun:*"],
-    // The package's own paths in tsconfig.json must not lead out of the bundle.
-    logLevel: "warning",
+    logLevel: "silent",
   });
+  // A warning is an import that was dropped or a name that does not exist: nothing to publish.
+  const texts = warnings.map(({ text, location }) => `${location?.file}:${location?.line}: ${text}`);
+  if (texts.length > 0) throw new Error(`the bundler warns:\n${texts.join("\n")}`);
 }
 
 /** Type declarations, one a source file. */
@@ -127,7 +130,8 @@ export async function pack(): Promise<{ main: string; platform: string }> {
   mkdirSync(target, { recursive: true });
   await compile();
   await declare();
-  for (const file of ["README.md", "LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(target, file));
+  for (const file of ["README.md", "LICENSE", "CHANGELOG.md", "THIRD_PARTY.md"])
+    copyFileSync(join(root, file), join(target, file));
   writeManifest([name.replace("@mlx-ts/", "")]);
   return { main: await tarball(target), platform: await tarball(folder) };
 }

@@ -100,7 +100,8 @@ describe("the reader of the blocks", () => {
   });
 
   test("reads promised outputs", () => {
-    const source = "console.log(x, f(1)); // 1 [ 2 ]\n// no\nf(); // neither\nf(); // => [2, 3]\nconsole.log(4);";
-    expect(promisedOutputs(source)).toEqual(["1 [ 2 ]", "[2, 3]"]);
+    const source =
+      "console.log(x, f(1)); // 1 [ 2 ]\n// no\nf(); // neither\nf(); // => [2, 3]\nconsole.log(4);\n  // 4\n";
+    expect(promisedOutputs(source)).toEqual(["1 [ 2 ]", "[2, 3]", "4"]);
   });
 });

@@ -37,8 +37,8 @@ function reasonOf(info: string, where: string): string | null {
 }
 
 /**
- * The outputs that a block promises, in order: the comment behind a console.log on the same line, and what stands
- * after `// =>` anywhere.
+ * The outputs that a block promises, in order: the comment behind a console.log, on the same line or alone on the
+ * next, and what stands after `// =>` anywhere.
  */
 export function promisedOutputs(source: string): string[] {
   const promise = /(?:\bconsole\.log\(.*\);\s*\/\/(?:\s*=>)?|\/\/\s*=>)\s*(\S.*)$/gm;

@@ -19,7 +19,7 @@ export const floors: readonly Floor[] = [
   { name: "backend", files: /^src\/backend\//, uses: ["symbols"] },
   {
     name: "symbols",
-    files: /^generated\/(?:symbols|enums|handles|header-info)\.ts$|^generated\/[\w-]+\.json$/,
+    files: /^generated\/(?:symbols|shim-symbols|enums|handles|header-info)\.ts$|^generated\/[\w-]+\.json$/,
     uses: [],
     types: ["backend", "core"],
   },

@@ -70,3 +70,12 @@ export function importsOf(file: string): Import[] {
     return { from: file, to, typeOnly: type !== undefined || allTypes, relative: isRelative };
   });
 }
+
+/** The files that a file imports for their effect alone. */
+export function bareImportsOf(file: string): string[] {
+  return [...code(file).matchAll(/(?:^|\n)\s*import\s*["'](\.[^"'\n]+)["']/g)].map(([, target = ""]) =>
+    relative(root, resolve(root, dirname(file), target))
+      .split(sep)
+      .join("/"),
+  );
+}

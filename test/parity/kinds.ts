@@ -5,6 +5,7 @@ import { runCall } from "./kinds/call.ts";
 import { runDtype } from "./kinds/dtype.ts";
 import { runError } from "./kinds/error.ts";
 import { runIndex, runUpdate } from "./kinds/index.ts";
+import { runPrint } from "./kinds/print.ts";
 
 /** Runs a case: null when it passes, otherwise what differs. Throws Unsupported for what cannot be run. */
 export type KindRunner = (one: Case) => string | null;
@@ -15,4 +16,5 @@ export const kinds: Readonly<Record<string, KindRunner>> = {
   error: runError,
   index: runIndex,
   update: runUpdate,
+  print: runPrint,
 };
