@@ -66,6 +66,19 @@ function counted(args: readonly string[], options: CommandOptions): Step["run"] 
   };
 }
 
+/** Test files that are a step of their own. */
+const apart: Readonly<Record<string, RegExp>> = {
+  crash: /^test\/crash\//,
+  docs: /^test\/docs\.test\.ts$/,
+  package: /^test\/package\//,
+};
+
+const titles: Readonly<Record<string, string>> = {
+  crash: "crash tests: disposal, Workers, exits, Ctrl-C, reload",
+  docs: "code blocks of the documentation",
+  package: "the packages, installed from a local registry",
+};
+
 export const steps: readonly Step[] = [
   {
     name: "install",
@@ -103,8 +116,20 @@ export const steps: readonly Step[] = [
   {
     name: "tests",
     title: "test files, each in its own process",
-    run: ({ root, patterns, log }) => runTestFiles({ root, patterns, log }),
+    // A pattern on the command line chooses among all files, those of the later steps too.
+    run: ({ root, patterns, log }) =>
+      runTestFiles({
+        root,
+        patterns,
+        log,
+        only: (file) => patterns.length > 0 || !Object.values(apart).some((part) => part.test(file)),
+      }),
   },
+  ...Object.entries(apart).map(([name, part]) => ({
+    name,
+    title: titles[name] ?? name,
+    run: ({ root, log }: StepContext) => runTestFiles({ root, patterns: [], log, only: (file) => part.test(file) }),
+  })),
   {
     name: "leaks",
     title: "leak and slot loops, each in its own process",
@@ -115,7 +140,7 @@ export const steps: readonly Step[] = [
     name: "asan",
     title: "core tests under AddressSanitizer",
     slow: true,
-    run: counted(["scripts/asan.ts"], { timeout: 300 }),
+    run: counted(["scripts/asan.ts"], { timeout: 600 }),
   },
 ];
 

@@ -17,6 +17,8 @@ export function findTestFiles(root: string, patterns: readonly string[] = []): s
 export interface TestRun {
   root: string;
   patterns: readonly string[];
+  /** Only files for which this is true. */
+  only?: (file: string) => boolean;
   log: (line: string) => void;
   /** Limit for one file, in seconds. */
   timeout?: number;
@@ -25,7 +27,7 @@ export interface TestRun {
 
 /** Runs the files that match and adds up what happened. No file at all is a failure. */
 export async function runTestFiles(run: TestRun): Promise<StepOutcome> {
-  const files = findTestFiles(run.root, run.patterns);
+  const files = findTestFiles(run.root, run.patterns).filter(run.only ?? (() => true));
   if (files.length === 0) {
     run.log(`no test file ${run.patterns.length === 0 ? "under test/" : `matches ${run.patterns.join(", ")}`}`);
     return { passed: 0, failed: 1 };
