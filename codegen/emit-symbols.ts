@@ -24,7 +24,8 @@ export function missingOn(api: Api, fn: CFunction): string[] {
   return platforms.filter((platform) => !holds(fn.guard, platform, api.defines)).map((platform) => platform.name);
 }
 
-function entry(fn: CFunction): string {
+/** A function's line of the table, or lines where it is long. */
+export function symbolEntry(fn: CFunction): string {
   const args = fn.params.flatMap((param) => param.ffi).map((type) => JSON.stringify(type));
   const returns = JSON.stringify(fn.returnFfi);
   const flat = `  ${fn.name}: { args: [${args.join(", ")}], returns: ${returns} },`;
@@ -52,7 +53,7 @@ export function emitSymbols(api: Api): string {
   const bound = boundFunctions(api);
   let text = banner(api, "The functions of mlx-c as bun:ffi declares them, the C prototype above each.");
   text += `${conventions.map((line) => `// ${line}`).join("\n")}\n\nexport const symbols = {\n`;
-  text += bound.map((fn) => comment(fn.prototype, "  ") + entry(fn)).join("");
+  text += bound.map((fn) => comment(fn.prototype, "  ") + symbolEntry(fn)).join("");
   text += "} as const;\n\n";
 
   const optional = bound.map((fn) => ({ fn, missing: missingOn(api, fn) })).filter(({ missing }) => missing.length > 0);

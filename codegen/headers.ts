@@ -23,6 +23,15 @@ export function readHeaders(mlxc: string): HeaderSet {
   return { version, hash: hashHeaders(files), files };
 }
 
+/** The shim's header, under the project's folder; `version` is that of the mlx-c whose types it uses. */
+export function readShimHeader(root: string, version: string): HeaderSet {
+  const name = "mlxts.h";
+  const text = readFileSync(join(root, "native", "shim", name), "utf8");
+  // The number of the shim's interface is for the version guard, which has it from the library itself.
+  const files: HeaderFile[] = [{ name, text, constants: ["MLXTS_ABI"] }];
+  return { version, hash: hashHeaders(files), files };
+}
+
 /** sha256 over the names and texts of all headers, in the order of their names. */
 export function hashHeaders(files: readonly HeaderFile[]): string {
   const hash = createHash("sha256");

@@ -118,8 +118,8 @@ export type Returns =
   | { kind: "enum"; of: string }
   /** `const char*` that the callee keeps owning. */
   | { kind: "string" }
-  /** A pointer to elements that the callee keeps owning. */
-  | { kind: "pointer"; element: Scalar };
+  /** A pointer to elements that the callee keeps owning; of a `void*`, whose bytes are anybody's, element is null. */
+  | { kind: "pointer"; element: Scalar | null };
 
 /** A declared function. */
 export interface CFunction {
@@ -185,9 +185,11 @@ export interface CStatic {
   line: number;
 }
 
-/** `#define NAME` under a guard: how HAS_FLOAT16 gets its meaning. */
+/** `#define NAME`, mostly under a guard: how HAS_FLOAT16 gets its meaning. */
 export interface CDefine {
   macro: string;
+  /** Only of a macro that HeaderFile.constants names. */
+  value?: number;
   guard?: Guard;
   header: string;
   line: number;
@@ -213,6 +215,8 @@ export interface Api {
 export interface HeaderFile {
   name: string;
   text: string;
+  /** Macros that may have a value, an integer. Any other macro with a value is an error. */
+  constants?: readonly string[];
 }
 
 /** The headers that one run of the generator works on. */

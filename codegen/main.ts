@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   let written = 0;
   for (const { path, emit } of outputs) {
     const file = join(into, path);
-    const text = await emit({ api, root });
+    const text = await emit({ set, api, root });
     const old = existsSync(file) ? readFileSync(file, "utf8") : null;
     if (old === text) continue;
     if (values.check) {

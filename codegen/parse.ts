@@ -114,6 +114,22 @@ export async function parseHeaders(set: HeaderSet): Promise<Api> {
   return api;
 }
 
+/**
+ * Reads the shim's header, whose types are mlx-c's: both are read together, and only the shim's functions and macros are
+ * kept. A name that both declare is refused like any other that is declared twice.
+ */
+export async function parseShim(shim: HeaderSet, mlxc: HeaderSet): Promise<Api> {
+  const whole = await parseHeaders({ ...shim, files: [...mlxc.files, ...shim.files] });
+  const headers = shim.files.map((file) => file.name);
+  const own = ({ header }: { header: string }): boolean => headers.includes(header);
+  return {
+    ...whole,
+    headers,
+    functions: whole.functions.filter(own),
+    defines: whole.defines.filter(own),
+  };
+}
+
 function finishFunction(raw: RawHeader["functions"][number], names: Names): CFunction {
   const { declared, prototype, header, line, guard } = raw;
   const owner = { header, line, name: declared.name };

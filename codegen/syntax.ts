@@ -61,6 +61,7 @@ export async function readHeader(file: HeaderFile): Promise<RawHeader> {
     throw new HeaderError(file.name, lineOf(bad), `is not C that codegen can parse, near: ${bad.text.slice(0, 60)}`);
   }
   walk(file.name, tree.rootNode, undefined, out, true);
+  refuseValues(file, out);
   tree.delete();
   return out;
 }
@@ -124,9 +125,17 @@ function isConditionPart(parent: Node, node: Node): boolean {
 
 function readDefine(header: string, node: Node, guard: Guard | undefined, out: RawHeader): void {
   const macro = node.childForFieldName("name")?.text;
-  if (macro === undefined || node.childForFieldName("value") !== null)
+  const given = node.childForFieldName("value")?.text;
+  const value = given === undefined ? undefined : Number(given);
+  if (macro === undefined || (value !== undefined && !Number.isInteger(value)))
     throw unknown(header, node, "macro with a value");
-  out.defines.push({ macro, ...place(header, node, guard) });
+  out.defines.push({ macro, ...(value !== undefined && { value }), ...place(header, node, guard) });
+}
+
+/** A macro with a value may be something that codegen should have used, unless it is known to be of no use here. */
+function refuseValues({ name, constants = [] }: HeaderFile, { defines }: RawHeader): void {
+  const odd = defines.find(({ macro, value }) => value !== undefined && !constants.includes(macro));
+  if (odd !== undefined) throw new HeaderError(name, odd.line, `codegen does not understand the value of ${odd.macro}`);
 }
 
 function readConditional(header: string, node: Node, guard: Guard | undefined, out: RawHeader, top: boolean): void {

@@ -42,18 +42,32 @@ const scalarFfi: Partial<Record<Scalar, FfiType>> = {
   float64: "f64",
 };
 
-/** As return values: size_t fits a number (bytes and counts are below 2^53), and the fast form makes no BigInt. */
-const returnFfi: Partial<Record<Scalar, FfiType>> = { ...scalarFfi, size: "u64_fast" };
+/**
+ * As return values: the fast form of 64 bits makes no BigInt of what fits a number, and every 64-bit result does (sizes,
+ * counts and addresses are below 2^53).
+ */
+const returnFfi: Partial<Record<Scalar, FfiType>> = {
+  ...scalarFfi,
+  int64: "i64_fast",
+  uint64: "u64_fast",
+  size: "u64_fast",
+};
 
 /** Functions whose int result is a value and not a status code. Nothing in the declaration tells the two apart. */
 const intResults: Readonly<Record<string, string>> = {
   mlx_array_dim: "the extent of an axis",
   mlx_distributed_group_rank: "the rank of this process",
   mlx_distributed_group_size: "how many processes there are",
+  mlxts_array_status: "how far the evaluation is",
+  mlxts_array_flags: "bits of contiguity",
+  mlxts_array_is_tracer: "an answer, yes or no",
+  mlxts_array_has_error: "an answer, yes or no",
+  mlxts_array_depends_on: "an answer, yes or no",
+  mlxts_blas_get_threads: "how many threads there are",
 };
 
 /** The names that a header uses for the count of the array before it, `<array>_num` aside. */
-const lengthNames: readonly string[] = ["size", "dim", "_num"];
+const lengthNames: readonly string[] = ["size", "dim", "_num", "count", "capacity"];
 
 /** What the type names of all headers mean. */
 export interface Names {
@@ -226,7 +240,7 @@ export function classifyReturn(ctype: RawType, owner: Owner, names: Names): { re
   const { base, pointers, isConst } = ctype;
   if (pointers === 1) {
     if (base === "char" && isConst) return { returns: { kind: "string" }, ffi: "ptr" };
-    const element = scalars[base];
+    const element = base === "void" ? null : scalars[base];
     if (element !== undefined) return { returns: { kind: "pointer", element }, ffi: "ptr" };
   }
   if (pointers === 0 && ctype.signature === undefined) {

@@ -1,6 +1,6 @@
-"""A second reading of the mlx-c headers, by libclang: prints what it sees as JSON, for a test to compare with codegen.
+"""A second reading of the headers, by libclang: prints what it sees as JSON, for a test to compare with codegen.
 
-usage: python read.py MLX_C_FOLDER          (PYTHONPATH must hold the libclang package)
+usage: python read.py MLX_C_FOLDER SHIM_FOLDER          (PYTHONPATH must hold the libclang package)
 
 It knows nothing of codegen's rules. From clang's canonical types alone it works out which registers each argument
 takes, on each platform's ABI.
@@ -82,17 +82,18 @@ def registers(ctype):
     return [f"unknown {canonical.kind}"]
 
 
-def read(folder, library, arguments):
-    source = os.path.join(folder, "mlx", "c", "mlx.h")
-    options = ["-x", "c", "-std=c11", "-nostdinc", "-isystem", library, "-I", folder, *arguments]
-    unit = Index.create().parse(source, args=options)
+def read(folders, library, arguments):
+    includes = [f"-I{folder}" for folder in folders]
+    options = ["-x", "c", "-std=c11", "-nostdinc", "-isystem", library, *includes, *arguments]
+    text = '#include "mlx/c/mlx.h"\n#include "mlxts.h"\n'
+    unit = Index.create().parse("all.c", args=options, unsaved_files=[("all.c", text)])
     problems = [str(d) for d in unit.diagnostics if d.severity >= Diagnostic.Error]
     if problems:
         sys.exit("libclang cannot read the headers:\n" + "\n".join(problems))
     functions, enums, structs = {}, {}, {}
     for cursor in unit.cursor.get_children():
         location = cursor.location.file
-        if location is None or not location.name.startswith(folder):
+        if location is None or not location.name.startswith(folders):
             continue
         if cursor.kind == CursorKind.FUNCTION_DECL:
             ctype = cursor.type
@@ -117,12 +118,12 @@ def read(folder, library, arguments):
 
 
 def main():
-    folder = os.path.realpath(sys.argv[1])
+    folders = tuple(os.path.realpath(folder) for folder in sys.argv[1:])
     with tempfile.TemporaryDirectory() as library:
         for name, text in C_LIBRARY.items():
             with open(os.path.join(library, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        json.dump({name: read(folder, library, arguments) for name, arguments in TARGETS.items()}, sys.stdout)
+        json.dump({name: read(folders, library, arguments) for name, arguments in TARGETS.items()}, sys.stdout)
 
 
 main()

@@ -36,11 +36,11 @@ function fetchLibclang(python: string): Promise<string> {
   });
 }
 
-/** clang's reading of the headers in an mlx-c folder, by platform. Needs Python with pip, and PyPI the first time. */
-export async function readWithLibclang(mlxc: string): Promise<Record<string, ClangReading>> {
+/** clang's reading of mlx-c's and the shim's headers, by platform. Needs Python with pip, and PyPI the first time. */
+export async function readWithLibclang(mlxc: string, shim: string): Promise<Record<string, ClangReading>> {
   const { python } = await findTools(recipes[hostPlatform(process.platform, process.arch) ?? "linux-x64"]);
   const libclang = await fetchLibclang(python);
-  const text = await run("Reading the headers with libclang", [python, join(import.meta.dir, "read.py"), mlxc], {
+  const text = await run("Reading the headers with libclang", [python, join(import.meta.dir, "read.py"), mlxc, shim], {
     env: { PYTHONPATH: libclang, PYTHONDONTWRITEBYTECODE: "1" },
   });
   return JSON.parse(text) as Record<string, ClangReading>;

@@ -3,12 +3,12 @@
  * then calls itself again, so a program that never computes never needs the library.
  */
 
+import { shimSymbols } from "../../generated/shim-symbols.ts";
 import { optionalSymbols, symbols } from "../../generated/symbols.ts";
 import { bun } from "../backend/bun.ts";
 import { LibraryError } from "../backend/errors.ts";
 import { type Located, locateLibrary, versionGuard } from "../backend/locate.ts";
 import { requireRuntime } from "../backend/runtime.ts";
-import { shimSymbols } from "../backend/shim-symbols.ts";
 import type { Backend, FFIName, NativeFunction, SymbolTable } from "../backend/types.ts";
 
 export const backend: Backend = bun;

@@ -3,14 +3,16 @@
 // signatures are called often enough for the JIT to compile the calls.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { boundFunctions, missingOn } from "../../codegen/emit-symbols.ts";
 import { platforms } from "../../codegen/guards.ts";
 import { mlxcSources } from "../../codegen/headers.ts";
 import type { Api, CFunction, Param } from "../../codegen/ir.ts";
+import { shimSymbols } from "../../generated/shim-symbols.ts";
 import { symbols } from "../../generated/symbols.ts";
 import { bun } from "../../src/backend/bun.ts";
 import type { NativeFunction, SymbolTable } from "../../src/backend/types.ts";
-import { realApi } from "./api.ts";
+import { realApi, root, shimApi } from "./api.ts";
 import { compileStub, logSlots, results, slotBytes, type Stub } from "./stub.ts";
 
 /** Words to pass, and the bytes that must arrive. */
@@ -29,9 +31,10 @@ beforeAll(async () => {
   api = await realApi();
   const here = platforms.find((platform) => platform.name === `${process.platform}-${process.arch}`);
   if (here === undefined) throw new Error(`${process.platform}-${process.arch} is no platform of coverage.json`);
-  functions = boundFunctions(api).filter((fn) => !missingOn(api, fn).includes(here.name));
-  stub = await compileStub(functions, await mlxcSources());
-  const all: SymbolTable = symbols;
+  const bound = boundFunctions(api).filter((fn) => !missingOn(api, fn).includes(here.name));
+  functions = [...bound, ...(await shimApi()).functions];
+  stub = await compileStub(functions, [await mlxcSources(), join(root, "native", "shim")]);
+  const all: SymbolTable = { ...symbols, ...shimSymbols };
   const table: SymbolTable = {
     ...Object.fromEntries(functions.map((fn) => [fn.name, all[fn.name] as SymbolTable[string]])),
     stub_log: { args: [], returns: "ptr" },
@@ -118,6 +121,10 @@ function number(base: string): Sample {
       const value = int();
       return { words: [value], bytes: bytesOf((view) => view.setInt32(0, value, true)) };
     }
+    case "uint32_t": {
+      const value = int() >>> 0;
+      return { words: [value], bytes: bytesOf((view) => view.setUint32(0, value, true)) };
+    }
     case "bool": {
       const value = random() < 0.5;
       return { words: [value], bytes: bytesOf((view) => view.setUint8(0, value ? 1 : 0)) };
@@ -130,6 +137,8 @@ function number(base: string): Sample {
       const value = double();
       return { words: [value], bytes: bytesOf((view) => view.setFloat64(0, value, true)) };
     }
+    case "int64_t":
+      return word64(pick([int(), -size(), BigInt.asIntN(64, BigInt(size()) * 0x1_0001_0001n)]));
     case "uint64_t":
       return word64(random() < 0.5 ? size() : BigInt.asUintN(64, BigInt(size()) * 0x1_0001_0001n));
     case "size_t":
@@ -150,7 +159,7 @@ function expectedResult(fn: CFunction, id: number): unknown {
       return results.enum(id);
     case "scalar":
       if (fn.returns.scalar === "bool") return results.bool(id);
-      return fn.returns.scalar === "int32" ? results.status(id) : results.scalar64(id);
+      return /32$/.test(fn.returns.scalar) ? results.status(id) : results.scalar64(id);
     default:
       return results.handle(id);
   }
@@ -203,7 +212,9 @@ function failures(chosen: readonly CFunction[], rounds: number): string[] {
 }
 
 test("every function: each argument and the result, with random and extreme values", () => {
-  expect(functions.length).toBe(process.arch === "x64" ? 667 : 671);
+  const shim = Object.keys(shimSymbols).length;
+  expect(shim).toBeGreaterThan(40);
+  expect(functions.length).toBe((process.arch === "x64" ? 667 : 671) + shim);
   expect(failures(functions, 50)).toEqual([]);
 }, 120_000);
 

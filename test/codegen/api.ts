@@ -2,9 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hashHeaders, mlxcSources, readHeaders } from "../../codegen/headers.ts";
+import { hashHeaders, mlxcSources, readHeaders, readShimHeader } from "../../codegen/headers.ts";
 import type { Api, CFunction, HeaderFile } from "../../codegen/ir.ts";
-import { parseHeaders } from "../../codegen/parse.ts";
+import { parseHeaders, parseShim } from "../../codegen/parse.ts";
 
 export const root: string = join(import.meta.dir, "..", "..");
 
@@ -21,6 +21,12 @@ export function parseFiles(...files: HeaderFile[]): Promise<Api> {
 /** The IR of the real headers. */
 export async function realApi(): Promise<Api> {
   return parseHeaders(readHeaders(await mlxcSources()));
+}
+
+/** The IR of the shim's header. */
+export async function shimApi(): Promise<Api> {
+  const mlxc = readHeaders(await mlxcSources());
+  return parseShim(readShimHeader(root, mlxc.version), mlxc);
 }
 
 /** A function by name; a missing one fails the test. */

@@ -2,20 +2,23 @@
 // codegen from names and rules. They have to agree on every function of every platform.
 
 import { beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { exclusion, missingOn } from "../../codegen/emit-symbols.ts";
 import { platforms } from "../../codegen/guards.ts";
 import { mlxcSources } from "../../codegen/headers.ts";
 import type { Api } from "../../codegen/ir.ts";
 import { type ClangReading, readWithLibclang } from "../../codegen/libclang/read.ts";
+import { shimSymbols } from "../../generated/shim-symbols.ts";
 import { symbols } from "../../generated/symbols.ts";
-import { realApi } from "./api.ts";
+import { realApi, root, shimApi } from "./api.ts";
 
 let api: Api;
 let readings: Record<string, ClangReading>;
 
 beforeAll(async () => {
-  api = await realApi();
-  readings = await readWithLibclang(await mlxcSources());
+  const [mlxc, shim] = [await realApi(), await shimApi()];
+  api = { ...mlxc, functions: [...mlxc.functions, ...shim.functions] };
+  readings = await readWithLibclang(await mlxcSources(), join(root, "native", "shim"));
 }, 120_000);
 
 /** The FFI types that a set of registers may be declared as. */
@@ -25,6 +28,8 @@ const allowed: Record<string, readonly string[]> = {
   bool: ["bool"],
   signed32: ["i32"],
   enum32: ["i32"],
+  unsigned32: ["u32"],
+  signed64: ["i64", "i64_fast"],
   unsigned64: ["ptr", "u64", "u64_fast"],
   float: ["f32"],
   double: ["f64"],
@@ -78,7 +83,10 @@ for (const { name: platform } of platforms) {
 
   test(`${platform}: every FFI type of the table fits the registers that the ABI uses`, () => {
     const wrong: string[] = [];
-    const table: Record<string, { args: readonly string[]; returns: string }> = symbols;
+    const table: Record<string, { args: readonly string[]; returns: string }> = {
+      ...symbols,
+      ...shimSymbols,
+    };
     let checked = 0;
     for (const [name, fn] of Object.entries(reading().functions)) {
       const entry = table[name];

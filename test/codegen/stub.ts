@@ -47,7 +47,7 @@ function result(fn: CFunction, id: number): string {
       return `return (${type})${results.enum(id)};`;
     case "scalar":
       if (fn.returns.scalar === "bool") return `return ${results.bool(id)};`;
-      return fn.returns.scalar === "int32" ? `return ${results.status(id)};` : `return ${results.scalar64(id)}ll;`;
+      return /32$/.test(fn.returns.scalar) ? `return ${results.status(id)};` : `return ${results.scalar64(id)}ll;`;
   }
 }
 
@@ -60,6 +60,7 @@ export function stubSource(functions: readonly CFunction[]): string {
   });
   return `#include <string.h>
 #include "mlx/c/mlx.h"
+#include "mlxts.h"
 #undef mlx_error
 static unsigned char log_[${logSlots}][${slotBytes}];
 static int count, called;
@@ -83,8 +84,8 @@ export interface Stub {
   remove(): void;
 }
 
-/** Compiles the stub with the machine's C compiler against the headers of an mlx-c folder. */
-export async function compileStub(functions: readonly CFunction[], mlxc: string): Promise<Stub> {
+/** Compiles the stub with the machine's C compiler against the headers in some folders. */
+export async function compileStub(functions: readonly CFunction[], folders: readonly string[]): Promise<Stub> {
   const compiler = ["cc", "gcc", "clang"].find((name) => Bun.which(name) !== null);
   if (compiler === undefined) throw new Error("a C compiler is needed to test how arguments arrive (cc, gcc or clang)");
   const folder = mkdtempSync(join(tmpdir(), "mlx-ts-abi-"));
@@ -93,8 +94,9 @@ export async function compileStub(functions: readonly CFunction[], mlxc: string)
     const source = join(folder, "stub.c");
     const path = join(folder, "stub.so");
     writeFileSync(source, stubSource(functions));
-    const flags = ["-std=c11", "-O1", "-Wall", "-Werror", "-Wno-unused-variable", "-shared", "-fPIC", "-I", mlxc];
-    await run("Compiling the stub library", [compiler, ...flags, "-o", path, source]);
+    const flags = ["-std=c11", "-O1", "-Wall", "-Werror", "-Wno-unused-variable", "-shared", "-fPIC"];
+    const include = folders.flatMap((folder) => ["-I", folder]);
+    await run("Compiling the stub library", [compiler, ...flags, ...include, "-o", path, source]);
     return { path, remove };
   } catch (error) {
     remove();
