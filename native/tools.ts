@@ -70,7 +70,7 @@ interface Missing {
   readonly install: string;
 }
 
-async function findPython(): Promise<string | undefined> {
+export async function findPython(): Promise<string | undefined> {
   for (const name of ["python3", "/usr/bin/python3", "python"]) {
     if ((await attempt([name, "-m", "pip", "--version"])).ok) return name;
   }

@@ -19,4 +19,6 @@ export interface LlamaConfig {
   readonly ropeBase: number;
   /** Rotate neighbouring features (GGUF's order) instead of the two halves of a head (Hugging Face's order). */
   readonly ropeTraditional: boolean;
+  /** Tokens that end an answer. */
+  readonly stopTokens: readonly number[];
 }

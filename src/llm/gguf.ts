@@ -39,6 +39,8 @@ const parts: Readonly<Record<keyof LlamaBlock, string>> = {
   down: "ffn_down",
 };
 
+const EOS = "tokenizer.ggml.eos_token_id";
+
 /** Reads the metadata of a GGUF file, and says in which file a key is missing or wrong. */
 export class GgufMetadata {
   readonly #header: mx.GgufHeader;
@@ -61,6 +63,11 @@ export class GgufMetadata {
   /** A whole number above 0. */
   size(key: string, fallback?: number): number {
     return this.#value(key, "a whole number above 0", isSize, fallback);
+  }
+
+  /** The number of a token. */
+  id(key: string): number {
+    return this.#value(key, "the number of a token", isId, undefined);
   }
 
   /** A number above 0. */
@@ -92,6 +99,7 @@ export class GgufMetadata {
 const isPositive = (value: unknown): value is number =>
   typeof value === "number" && value > 0 && Number.isFinite(value);
 const isSize = (value: unknown): value is number => isPositive(value) && Number.isInteger(value);
+const isId = (value: unknown): value is number => value === 0 || isSize(value);
 const isText = (value: unknown): value is string => typeof value === "string";
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText);
@@ -143,6 +151,7 @@ export function llamaConfig(header: mx.GgufHeader): LlamaConfig {
     ropeBase: metadata.number("llama.rope.freq_base", 10000),
     // The converter to GGUF reorders queries and keys so that neighbours are rotated.
     ropeTraditional: true,
+    stopTokens: metadata.has(EOS) ? [metadata.id(EOS)] : [],
   };
   checkTensors(header, config, metadata);
   return config;
