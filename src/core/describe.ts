@@ -27,5 +27,5 @@ function describeObject(value: object | null, depth: number): string {
   const name = (Object.getPrototypeOf(value) as object | null)?.constructor?.name as unknown;
   if (name === "MxArray") return "an Array";
   if (typeof name !== "string" || name === "" || name === "Object") return "an object";
-  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+  return `${/^(?:[AEIO]|U(?!int))/.test(name) ? "an" : "a"} ${name}`;
 }

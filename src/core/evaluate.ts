@@ -13,6 +13,8 @@ import { leaves } from "./tree.ts";
 const started = new Set<number>();
 
 /**
+ * Throws the error of a call that waited for `arrays`, or for work that was started before.
+ *
  * A failed evaluation leaves its arrays, those in between included, marked as evaluated though what they hold is not
  * their value, and a second evaluation reports success. So every array that took part in it, or that is made of one
  * that did, is remembered as failed. Rare, and worth a walk over all arrays: the alternative is wrong numbers.
@@ -41,6 +43,19 @@ export function soundHandle(array: Handle, operation: string): Pointer {
   return handle;
 }
 
+/**
+ * Checks the status of a call that may report the failure of work in the background: on success nothing happens.
+ * `arrays` are those that the call was about.
+ */
+export function checkWork(status: number, arrays: readonly Handle[], operation: string): void {
+  if (status === 0) return;
+  // Only what was started in the background is in question, not what the last evaluation listed.
+  const nothing = C.mlx_vector_array_new();
+  C.mlxts_watch(nothing);
+  C.mlx_vector_array_free(nothing);
+  fail(arrays, operation);
+}
+
 /** Evaluates one array and returns its handle. */
 export function evaluateOne(array: MxArray, operation: string): Pointer {
   const handle = soundHandle(array, operation);
@@ -55,11 +70,12 @@ function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handl
   return { arrays, handles: arrays.map((array) => soundHandle(array, operation)) };
 }
 
-/** Runs `call` on the arrays of the trees and returns their handles. */
+/** Runs an evaluation of the arrays of the trees and returns their handles. */
 function run(trees: readonly unknown[], operation: string, call: (vector: Pointer) => number): readonly Pointer[] {
   const { arrays, handles } = arraysOf(trees, operation);
   if (arrays.length === 0) return handles;
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+  C.mlxts_watch(vector);
   const status = call(vector);
   C.mlx_vector_array_free(vector);
   if (status !== 0) fail(arrays, operation);
@@ -71,10 +87,7 @@ function run(trees: readonly unknown[], operation: string, call: (vector: Pointe
  * fails. Python: mx.eval.
  */
 export function evaluate(...trees: unknown[]): void {
-  const handles = run(trees, "eval", (vector) => {
-    C.mlxts_watch(vector);
-    return C.mlx_eval(vector);
-  });
+  const handles = run(trees, "eval", (vector) => C.mlx_eval(vector));
   if (started.size > 0) for (const handle of handles) started.delete(C.mlxts_array_event(handle));
 }
 

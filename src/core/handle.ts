@@ -46,6 +46,7 @@ Object.defineProperty(Handle.prototype, Symbol.for("nodejs.util.inspect.custom")
     const { entry } = this;
     if (!(entry instanceof Entry)) return "{}";
     if (entry.handle === 0) return `${entry.kind.name}(disposed)`;
+    if (entry.poison !== null) return `${entry.kind.name}(no value: ${entry.poison})`;
     try {
       return this.toString();
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
 import { check, MlxError } from "./error.ts";
-import { evaluateOne, soundHandle } from "./evaluate.ts";
+import { checkWork, evaluateOne, soundHandle } from "./evaluate.ts";
 import { fromBfloat16Bits } from "./half.ts";
 import { handleOf } from "./handle.ts";
 import { backend, C } from "./native.ts";
@@ -51,7 +51,7 @@ function rowMajorBytes(array: MxArray, operation: string): ArrayBuffer {
   check(C.mlx_contiguous(out, handle, false, defaultStreamHandle()), operation);
   const contiguous = readSlot(out);
   try {
-    check(C.mlx_array_eval(contiguous), operation);
+    checkWork(C.mlx_array_eval(contiguous), [array], operation);
     return copyBytes(contiguous, operation);
   } finally {
     C.mlx_array_free(contiguous);

@@ -4,6 +4,7 @@ import type { Pointer } from "../backend/types.ts";
 import { describe } from "./describe.ts";
 import { Device, type DeviceType, requireDevice, withDevice } from "./device.ts";
 import { check, DisposedError, MlxError, takeNativeMessage } from "./error.ts";
+import { checkWork } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
 import type { Kind } from "./ledger.ts";
 import { C } from "./native.ts";
@@ -167,5 +168,5 @@ export function withStream<T>(stream: StreamOrDevice, fn: () => NotPromise<T>): 
 /** Waits for all work of a stream. Default: the stream in force. Python: mx.synchronize. */
 export function synchronize(stream?: StreamOrDevice): void {
   const handle = stream === undefined ? defaultStreamHandle() : streamHandle(stream, "synchronize");
-  check(C.mlx_synchronize(handle), "synchronize");
+  checkWork(C.mlx_synchronize(handle), [], "synchronize");
 }

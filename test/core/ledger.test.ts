@@ -1,6 +1,6 @@
 // Who owns native handles: each is freed exactly once, at once where it is asked for, within a budget where it is not.
 import { describe, expect, test } from "bun:test";
-import { liveFunctions } from "../../src/core/closure.ts";
+import { liveFunctions } from "../../src/core/callbacks.ts";
 import { adopt, Entry, enterNative, forEachLive, type Kind, release } from "../../src/core/ledger.ts";
 import { functions } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
