@@ -1,16 +1,14 @@
 /** Gradients of functions of trees. */
 
-import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "../core/array.ts";
-import { callClosures, Closure, takeVector } from "../core/closure.ts";
+import { applyVectors, Closure } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
-import { soundHandle } from "../core/evaluate.ts";
 import { handleOf } from "../core/handle.ts";
 import { NativeHandle } from "../core/kinds.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
-import { int32Address, pointerAddress } from "../core/scratch.ts";
+import { int32Address } from "../core/scratch.ts";
 import { dispose, refusePromise, requireFunction } from "../core/scope.ts";
 import { privateSlot } from "../core/slots.ts";
 import { formLeaves, mapLeaves } from "../core/tree.ts";
@@ -140,16 +138,9 @@ function run(operation: string, closure: Closure, flat: readonly MxArray[]): [Mx
     operation,
   );
   using transform = new NativeHandle("closure_value_and_grad", made.read());
-  const handles = flat.map((array) => soundHandle(array, operation));
-  const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
-  const values = privateSlot();
-  const grads = privateSlot();
-  try {
-    const apply = (first: Pointer, second: Pointer): number =>
-      C.mlx_closure_value_and_grad_apply(first, second, handleOf(transform, operation), vector);
-    callClosures(operation, () => apply(values.address, grads.address));
-    return [takeVector(values.read(), operation), takeVector(grads.read(), operation)];
-  } finally {
-    C.mlx_vector_array_free(vector);
-  }
+  const handle = handleOf(transform, operation);
+  const [values, grads] = applyVectors(operation, 2, [flat], ([first, second], [vector]) =>
+    C.mlx_closure_value_and_grad_apply(first!, second!, handle, vector!),
+  );
+  return [values!, grads!];
 }

@@ -1,5 +1,5 @@
 // Transforms make closures, vectors and slots of their own: nothing of it stays.
-import { liveFunctions } from "../../src/core/closure.ts";
+import { liveFunctions } from "../../src/core/callbacks.ts";
 import * as mx from "../../src/index.ts";
 import { type Finding, leakCases, measureLoop } from "./measure.ts";
 

@@ -5,6 +5,7 @@ import { runCall } from "./kinds/call.ts";
 import { runDtype } from "./kinds/dtype.ts";
 import { runError } from "./kinds/error.ts";
 import { runIndex, runUpdate } from "./kinds/index.ts";
+import { runProgram } from "./kinds/program.ts";
 import { runPrint } from "./kinds/print.ts";
 
 /** Runs a case: null when it passes, otherwise what differs. Throws Unsupported for what cannot be run. */
@@ -15,6 +16,7 @@ export const kinds: Readonly<Record<string, KindRunner>> = {
   dtype: runDtype,
   error: runError,
   index: runIndex,
+  program: runProgram,
   update: runUpdate,
   print: runPrint,
 };

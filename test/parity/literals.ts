@@ -55,6 +55,7 @@ function takesArray(fn: string, where: number | string): boolean {
 
 /** A literal or tagged value; `weak` says whether an integral float must stay a float. */
 export function decode(value: unknown, weak: boolean): unknown {
+  if (isArray(value)) return value;
   if (value instanceof PyFloat) return weak ? resolveFunction("mx.float")(value.value) : value.value;
   if (Array.isArray(value)) return value.map((item) => decode(item, weak));
   const tag = tagged(value);

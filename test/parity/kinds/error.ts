@@ -3,11 +3,13 @@ import { type Case, Unsupported } from "../format.ts";
 import { type Callable, resolveFunction } from "../names.ts";
 import { prepareCall } from "./call.ts";
 import { prepareIndex, prepareUpdate } from "./index.ts";
+import { prepareProgram } from "./program.ts";
 
 /** What each form has to offer: everything before the error is prepared, so that a mistake there is not a pass. */
 const forms: Readonly<Record<string, (one: Case) => () => unknown>> = {
   call: prepareCall,
   index: prepareIndex,
+  program: prepareProgram,
   update: prepareUpdate,
 };
 

@@ -1,0 +1,36 @@
+/** checkpoint: gradients that compute the values in between once more instead of keeping them. */
+
+import { applyVectors, Closure } from "../core/closure.ts";
+import { check } from "../core/error.ts";
+import { handleOf } from "../core/handle.ts";
+import { NativeHandle } from "../core/kinds.ts";
+import { C } from "../core/native.ts";
+import { requireFunction } from "../core/scope.ts";
+import { privateSlot } from "../core/slots.ts";
+import { callTraced, type Form, formOf } from "./trees.ts";
+
+/**
+ * A function with the values of `fn`, whose gradient runs `fn` again instead of keeping what it computed in between:
+ * less memory for more time. Arguments and results are trees of arrays; gradients reach only what is passed as an
+ * argument. Python: mx.checkpoint.
+ */
+export function checkpoint<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R {
+  requireFunction(fn, "checkpoint");
+  return (...args: A) => {
+    const input = formOf(args, "checkpoint: the arguments");
+    let output: Form | null = null;
+    using closure = new Closure((traced) => {
+      const form = callTraced(fn as never, input.rebuild(traced), "checkpoint");
+      output ??= form;
+      return form.arrays;
+    });
+    const made = privateSlot();
+    check(C.mlx_checkpoint(made.address, handleOf(closure, "checkpoint")), "checkpoint");
+    using transform = new NativeHandle("closure", made.read());
+    const handle = handleOf(transform, "checkpoint");
+    const [values] = applyVectors("checkpoint", 1, [input.arrays], ([out], [vector]) =>
+      C.mlx_closure_apply(out!, handle, vector!),
+    );
+    return (output as Form | null)!.rebuild(values!) as R;
+  };
+}
