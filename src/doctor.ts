@@ -44,10 +44,14 @@ const checks: Record<string, Check> = {
   },
   computing: () => {
     const product = mx.tidy(() => {
-      const a = mx.array([[1, 2], [3, 4]]);
+      const a = mx.array([
+        [1, 2],
+        [3, 4],
+      ]);
       return mx.matmul(a, a).tolist();
     });
-    if (JSON.stringify(product) !== "[[7,10],[15,22]]") throw new Error(`[[1,2],[3,4]] squared gave ${JSON.stringify(product)}`);
+    if (JSON.stringify(product) !== "[[7,10],[15,22]]")
+      throw new Error(`[[1,2],[3,4]] squared gave ${JSON.stringify(product)}`);
     return "a matrix product came out right";
   },
 };

@@ -155,5 +155,7 @@ export function toJson(array: MxArray): unknown {
 
 export function toText(array: MxArray): string {
   const handle = evaluateOne(array, "toString");
-  return nativeText("toString", (out) => C.mlx_array_tostring(out, handle));
+  const text = nativeText("toString", (out) => C.mlx_array_tostring(out, handle));
+  // Python writes True and False, and so do we; MLX's C++ leaves them small.
+  return array.dtype === "bool" ? text.replace(/true|false/g, (word) => word[0]!.toUpperCase() + word.slice(1)) : text;
 }

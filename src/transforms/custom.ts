@@ -84,7 +84,9 @@ function bundle(tree: unknown): unknown {
 function ruleResults(value: unknown, count: number, rule: string, places: string): MxArray[] {
   const arrays = formLeaves<MxArray>(value, `customFunction: the result of ${rule}`);
   if (arrays.length === count) return arrays;
-  throw new TypeError(`customFunction: ${rule} must return one Array for each of the ${count} ${places}, got ${describe(value)}.`);
+  throw new TypeError(
+    `customFunction: ${rule} must return one Array for each of the ${count} ${places}, got ${describe(value)}.`,
+  );
 }
 
 function vjpClosure(call: Call, rule: Rule): NativeHandle {

@@ -34,7 +34,9 @@ function container(tree: object | null): string {
   }
   const prototype = Object.getPrototypeOf(tree) as unknown;
   if (prototype !== Object.prototype && prototype !== null) return refuse(tree);
-  return `{${Object.entries(tree).map(([key, value]) => `${JSON.stringify(key)}:${signature(value)}`).join()}}`;
+  return `{${Object.entries(tree)
+    .map(([key, value]) => `${JSON.stringify(key)}:${signature(value)}`)
+    .join()}}`;
 }
 
 function refuse(value: unknown): never {

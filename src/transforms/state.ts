@@ -44,7 +44,9 @@ export class State {
 
   /** The arrays as they are, held for `install`: objects with the protocol free what they replace. */
   backup(): MxArray[] {
-    return this.#places.flatMap((place) => place.arrays.map((array) => (place instanceof Protocol ? copy(array) : array)));
+    return this.#places.flatMap((place) =>
+      place.arrays.map((array) => (place instanceof Protocol ? copy(array) : array)),
+    );
   }
 }
 
@@ -100,4 +102,3 @@ function collect(tree: unknown, places: Place[], seen: Set<object>): void {
     }
   }
 }
-

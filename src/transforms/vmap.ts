@@ -33,7 +33,8 @@ function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: 
   const input = formOf(args, "vmap: the arguments");
   if (input.arrays.length === 0) throw new TypeError("vmap: the arguments hold no Array.");
   const ins = flatAxes(args, inAxes, "vmap: inAxes", 0);
-  if (ins.every((axis) => axis === NONE)) throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
+  if (ins.every((axis) => axis === NONE))
+    throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
   requireOneLength(input.arrays, ins);
   let output: Form | null = null;
   using closure = new Closure((traced) => {

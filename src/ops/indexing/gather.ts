@@ -23,7 +23,10 @@ export interface Place {
 export function placeOf(parts: readonly Part[], op: string): Place {
   const indexed = parts.filter((part) => part.kind === "array" || part.kind === "integer");
   const indices = indexed.map(indexArray);
-  const indexShape = broadcast(indices.map((index) => index.shape), op);
+  const indexShape = broadcast(
+    indices.map((index) => index.shape),
+    op,
+  );
   const first = parts.findIndex((part) => part.kind === "array" || part.kind === "integer");
   // Indices that stand apart have no common place: their axes go in front.
   const from = arraysTogether(parts) ? first : 0;
@@ -68,7 +71,10 @@ export function gather(a: MxArray, place: Place): MxArray {
   const along = ints(axes, "get", "axes");
   const status = C.mlx_gather(out, from, list, along, axes.length, ints(sizes, "get", "sizes"), sizes.length, on);
   if (status !== 0) throw failure("get", [a, ...indices]);
-  return squeeze(produce("get", out), axes.map((axis) => axis + indexShape.length));
+  return squeeze(
+    produce("get", out),
+    axes.map((axis) => axis + indexShape.length),
+  );
 }
 
 /** The order of axes that moves the index axes behind the first `before` others; `back` for the way back. */

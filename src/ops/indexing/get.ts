@@ -24,7 +24,10 @@ export function get(a: MxArray, ...index: IndexPart[]): MxArray {
 function basic(a: MxArray, parts: readonly Part[]): MxArray {
   const part = sliced(a, boxOf(parts, a.shape));
   if (parts.every(({ kind }) => kind === "slice")) return part;
-  return reshape(part, parts.flatMap((one) => (one.kind === "integer" ? [] : [one.kind === "slice" ? one.count : 1])));
+  return reshape(
+    part,
+    parts.flatMap((one) => (one.kind === "integer" ? [] : [one.kind === "slice" ? one.count : 1])),
+  );
 }
 
 /** With index arrays: the slices first, then one gather, then the axes in their places. */

@@ -34,7 +34,9 @@ export type Part =
 export function resolve(index: readonly IndexPart[], shape: readonly number[], op: string): Part[] {
   const used = index.filter((part) => part !== null && part !== "...").length;
   if (used > shape.length) {
-    throw new RangeError(`${op}: too many indices: ${used} for an array of ${shape.length} axes, shape [${shape.join(", ")}].`);
+    throw new RangeError(
+      `${op}: too many indices: ${used} for an array of ${shape.length} axes, shape [${shape.join(", ")}].`,
+    );
   }
   if (index.filter((part) => part === "...").length > 1) throw new RangeError(`${op}: an index can hold "..." once.`);
   const parts: Part[] = [];
@@ -53,7 +55,8 @@ export function resolve(index: readonly IndexPart[], shape: readonly number[], o
 }
 
 function one(part: Exclude<IndexPart, "..." | null>, axis: number, length: number, where: string): Part {
-  if (typeof part === "number" || typeof part === "bigint") return { kind: "integer", axis, at: integer(part, length, where) };
+  if (typeof part === "number" || typeof part === "bigint")
+    return { kind: "integer", axis, at: integer(part, length, where) };
   if (typeof part === "string") return slice(part, axis, length, where);
   if (part instanceof MxArray) return { kind: "array", axis, index: requireIntegers(part, where) };
   if (Array.isArray(part)) {
@@ -99,7 +102,9 @@ const SLICE = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/;
 function slice(text: string, axis: number, length: number, where: string): SlicePart {
   const match = SLICE.exec(text);
   if (match === null) {
-    throw new TypeError(`${where} is ${describe(text)}, which is no slice. Write "start:stop" or "start:stop:step", each part optional.`);
+    throw new TypeError(
+      `${where} is ${describe(text)}, which is no slice. Write "start:stop" or "start:stop:step", each part optional.`,
+    );
   }
   const step = match[3] === undefined ? 1 : Number(match[3]);
   if (step === 0) throw new RangeError(`${where}: the step of a slice cannot be 0.`);

@@ -79,10 +79,13 @@ function valueArray(value: ArrayInput, a: MxArray): MxArray {
 
 function writeMask(a: MxArray, index: readonly IndexPart[], mask: MxArray, writer: Writer, value: MxArray): MxArray {
   if (index.length > 1) throw new TypeError("at: a boolean mask stands alone: use one mask for all axes, or mx.where.");
-  if (writer !== "set") throw new TypeError("at: a boolean mask allows set only. For the rest, use mx.where(mask, ...).");
+  if (writer !== "set")
+    throw new TypeError("at: a boolean mask allows set only. For the rest, use mx.where(mask, ...).");
   const { shape } = a;
   if (mask.ndim > shape.length || mask.shape.some((length, axis) => length !== shape[axis])) {
-    throw new RangeError(`at: a mask of shape [${mask.shape.join(", ")}] does not fit the array's shape [${shape.join(", ")}].`);
+    throw new RangeError(
+      `at: a mask of shape [${mask.shape.join(", ")}] does not fit the array's shape [${shape.join(", ")}].`,
+    );
   }
   return maskedScatter(a, mask, value);
 }

@@ -112,7 +112,10 @@ function execute(one: Case): { sets: unknown[][]; traces: number } {
   const transform = transforms[one.transform as string];
   if (transform === undefined) throw new Unsupported(`the transform ${one.transform}`);
   let traces = 0;
-  const run = transform(programOf(one, () => void traces++), one);
+  const run = transform(
+    programOf(one, () => void traces++),
+    one,
+  );
   const sets = (one.inputs_values as unknown[][]).map((inputs) => {
     const outputs = flat(run(inputs.map((input) => decode(input, false))));
     mxFn("eval")(outputs);
@@ -131,5 +134,7 @@ export function runProgram(one: Case): string | null {
   const differs = compare(one.expect, sets, { rtol: one.rtol ?? 0, atol: one.atol ?? 0 });
   if (differs !== null) return differs;
   const expected = one.traces as number | undefined;
-  return expected === undefined || expected === traces ? null : `the function ran ${traces} times, Python's ${expected}`;
+  return expected === undefined || expected === traces
+    ? null
+    : `the function ran ${traces} times, Python's ${expected}`;
 }
