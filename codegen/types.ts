@@ -61,8 +61,7 @@ const intResults: Readonly<Record<string, string>> = {
   mlxts_array_status: "how far the evaluation is",
   mlxts_array_flags: "bits of contiguity",
   mlxts_array_is_tracer: "an answer, yes or no",
-  mlxts_array_has_error: "an answer, yes or no",
-  mlxts_array_depends_on: "an answer, yes or no",
+  mlxts_array_is_spoiled: "an answer, yes or no",
   mlxts_blas_get_threads: "how many threads there are",
 };
 

@@ -1,8 +1,11 @@
 // Which arrays a failed evaluation has spoiled. MLX marks all arrays of the failed graph as evaluated, with whatever
-// their storage happened to hold, so a reader needs another way to know them. An evaluation that is waited for is
-// watched: its nodes are listed before it starts. One that runs on alone leaves an event on all arrays that it
-// scheduled on a stream. Whatever is made of such an array later holds it as an input.
-#include <stdexcept>
+// their storage happened to hold, and reports the failure once: so a reader needs another way to know them.
+//
+// An evaluation that is waited for is watched: its nodes are listed before it starts. One that runs on alone leaves
+// an event on every array that it scheduled on a stream, and those events are remembered until an array that carries
+// them was waited for, or none is left. Whatever is made of a spoiled array later holds it as an input.
+#include <algorithm>
+#include <memory>
 #include <unordered_set>
 #include <vector>
 
@@ -10,28 +13,87 @@
 #include "mlx/mlx.h"
 #include "mlxts.h"
 
-namespace {
+namespace mlxts::evaluations {
 
 using mlx::core::array;
+using mlx::core::Event;
 
-uint64_t eventOf(const array& a) {
-  const auto& event = a.event();
-  return event.valid() ? reinterpret_cast<uint64_t>(&event.cast<char>()) : 0;
+// Nodes and events are private members. An explicit instantiation may name them, which is the one lawful way to it.
+// Both are held weakly: a reference that counts would keep MLX from reusing an array's storage.
+template <typename Desc, std::shared_ptr<Desc> array::* member>
+struct Node {
+  friend std::weak_ptr<void> weakNode(const array& a) {
+    return a.*member;
+  }
+  friend const Event& eventOf(const std::shared_ptr<void>& node) {
+    return static_cast<const Desc*>(node.get())->event;
+  }
+};
+std::weak_ptr<void> weakNode(const array& a);
+const Event& eventOf(const std::shared_ptr<void>& node);
+template struct Node<array::ArrayDesc, &array::array_desc_>;
+
+template <std::shared_ptr<void> Event::* member>
+struct Signal {
+  friend const std::shared_ptr<void>& signalOf(const Event& event) {
+    return event.*member;
+  }
+};
+const std::shared_ptr<void>& signalOf(const Event& event);
+template struct Signal<&Event::event_>;
+
+using Signals = std::vector<std::weak_ptr<void>>;
+
+struct Evaluations {
+  // The nodes of the evaluation that this thread is about to start, while they are still unscheduled.
+  std::unordered_set<std::uintptr_t> watched;
+  // The same nodes, for an evaluation that will not be waited for.
+  std::vector<std::weak_ptr<void>> starting;
+  // The events of the watched outputs which had been scheduled before.
+  Signals awaited;
+  // The events of evaluations that run, or ran, without having been waited for.
+  Signals running;
+};
+
+inline Evaluations& mine() {
+  static thread_local Evaluations evaluations;
+  return evaluations;
 }
 
-// The nodes of the evaluation that this thread is about to wait for, while they are still unscheduled.
-thread_local std::unordered_set<std::uintptr_t> watched;
+inline bool contains(const Signals& signals, const std::shared_ptr<void>& signal) {
+  return std::any_of(signals.begin(), signals.end(), [&](const std::weak_ptr<void>& one) {
+    return !one.owner_before(signal) && !signal.owner_before(one);
+  });
+}
 
-void watch(std::vector<array> pending) {
-  watched.clear();
+inline void add(Signals& signals, const std::shared_ptr<void>& signal) {
+  if (signal && !contains(signals, signal)) {
+    signals.push_back(signal);
+  }
+}
+
+inline void watch(std::vector<array> pending, bool starts) {
+  Evaluations& all = mine();
+  all.watched.clear();
+  all.starting.clear();
+  all.awaited.clear();
+  for (const auto& output : pending) {
+    add(all.awaited, signalOf(output.event()));
+  }
   while (!pending.empty()) {
     array next = std::move(pending.back());
     pending.pop_back();
-    if (next.status() != array::Status::unscheduled || !watched.insert(next.id()).second) {
+    if (next.status() != array::Status::unscheduled || !all.watched.insert(next.id()).second) {
       continue;
     }
+    if (starts) {
+      all.starting.push_back(weakNode(next));
+    }
     for (const auto& sibling : next.siblings()) {
-      watched.insert(sibling.id());
+      all.watched.insert(sibling.id());
+      if (starts) {
+        all.starting.push_back(weakNode(sibling));
+      }
     }
     for (const auto& input : next.inputs()) {
       pending.push_back(input);
@@ -39,14 +101,25 @@ void watch(std::vector<array> pending) {
   }
 }
 
-} // namespace
+inline int64_t countRunning() {
+  Signals& running = mine().running;
+  running.erase(
+      std::remove_if(running.begin(), running.end(), [](const auto& signal) { return signal.expired(); }),
+      running.end());
+  return static_cast<int64_t>(running.size());
+}
 
-extern "C" int mlxts_watch(mlx_vector_array outputs) {
+} // namespace mlxts::evaluations
+
+using namespace mlxts::evaluations;
+
+extern "C" int mlxts_watch(mlx_vector_array outputs, bool starts) {
   return mlxts::guarded<int>(1, [&] {
     if (!outputs.ctx) {
-      throw std::invalid_argument("watch: an empty vector handle");
+      watch({}, false);
+    } else {
+      watch(*static_cast<std::vector<array>*>(outputs.ctx), starts);
     }
-    watch(*static_cast<std::vector<array>*>(outputs.ctx));
     return 0;
   });
 }
@@ -54,25 +127,48 @@ extern "C" int mlxts_watch(mlx_vector_array outputs) {
 extern "C" int mlxts_watch_one(mlx_array output) {
   return mlxts::guarded<int>(1, [&] {
     if (!output.ctx) {
-      throw std::invalid_argument("watch: an empty array handle");
+      watch({}, false);
+    } else {
+      watch({*static_cast<array*>(output.ctx)}, false);
     }
-    watch({*static_cast<array*>(output.ctx)});
     return 0;
   });
 }
 
-extern "C" uint64_t mlxts_array_event(mlx_array a) {
-  return mlxts::guarded<uint64_t>(0, [&]() -> uint64_t {
-    return a.ctx ? eventOf(*static_cast<array*>(a.ctx)) : 0;
+extern "C" int64_t mlxts_started(void) {
+  return mlxts::guarded<int64_t>(-1, [] {
+    Evaluations& all = mine();
+    for (const auto& weak : all.starting) {
+      if (auto node = weak.lock()) {
+        add(all.running, signalOf(eventOf(node)));
+      }
+    }
+    all.starting.clear();
+    return countRunning();
   });
 }
 
-extern "C" int mlxts_array_depends_on(mlx_array a, const uint64_t* events, size_t count) {
+extern "C" int64_t mlxts_settled(void) {
+  return mlxts::guarded<int64_t>(-1, [] {
+    Evaluations& all = mine();
+    for (const auto& weak : all.awaited) {
+      if (auto signal = weak.lock()) {
+        auto settled = [&](const std::weak_ptr<void>& one) {
+          return !one.owner_before(signal) && !signal.owner_before(one);
+        };
+        all.running.erase(std::remove_if(all.running.begin(), all.running.end(), settled), all.running.end());
+      }
+    }
+    return countRunning();
+  });
+}
+
+extern "C" int mlxts_array_is_spoiled(mlx_array a) {
   return mlxts::guarded<int>(-1, [&]() -> int {
     if (!a.ctx) {
       return -1;
     }
-    std::unordered_set<uint64_t> spoiled(events, events + count);
+    const Evaluations& all = mine();
     std::unordered_set<std::uintptr_t> seen;
     std::vector<array> pending{*static_cast<array*>(a.ctx)};
     while (!pending.empty()) {
@@ -81,7 +177,8 @@ extern "C" int mlxts_array_depends_on(mlx_array a, const uint64_t* events, size_
       if (!seen.insert(next.id()).second) {
         continue;
       }
-      if (watched.count(next.id()) > 0 || spoiled.count(eventOf(next)) > 0) {
+      const auto& signal = signalOf(next.event());
+      if (all.watched.count(next.id()) > 0 || (signal && contains(all.running, signal))) {
         return 1;
       }
       for (const auto& input : next.inputs()) {
@@ -90,4 +187,8 @@ extern "C" int mlxts_array_depends_on(mlx_array a, const uint64_t* events, size_
     }
     return 0;
   });
+}
+
+extern "C" void mlxts_forget_evaluations(void) {
+  mine() = Evaluations{};
 }

@@ -115,10 +115,6 @@ extern "C" int mlxts_array_is_tracer(mlx_array a) {
   return ofNode<int>(a, -1, [](array& x) { return x.is_tracer() ? 1 : 0; });
 }
 
-extern "C" int mlxts_array_has_error(mlx_array a) {
-  return ofNode<int>(a, -1, [](array& x) { return x.event().valid() && x.event().load_error() ? 1 : 0; });
-}
-
 extern "C" const char* mlxts_array_primitive(mlx_array a) {
   return ofNode<const char*>(a, nullptr, [](array& x) -> const char* {
     if (!x.has_primitive()) {

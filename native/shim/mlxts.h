@@ -112,21 +112,25 @@ int64_t mlxts_array_storage_use_count(mlx_array a);
 /* 1 while the array is a placeholder or result inside a transform, 0 otherwise; -1 for an empty handle. */
 int mlxts_array_is_tracer(mlx_array a);
 
-/* 1 when an evaluation error is stored on the array's event, 0 otherwise; -1 for an empty handle. */
-int mlxts_array_has_error(mlx_array a);
-
-/* Identity of the event that the array's evaluation signals, shared by all arrays that one evaluation scheduled on one
-   stream; 0 when there is none. */
-uint64_t mlxts_array_event(mlx_array a);
-
-/* Lists the nodes that evaluating these arrays would compute, until the next call on this thread. Call it right before
-   the evaluation, so that mlxts_array_depends_on can tell what a failure has spoiled. 0, or 1 with a message. */
-int mlxts_watch(mlx_vector_array outputs);
+/* Lists the nodes that evaluating these arrays would compute, until the next call on this thread; none for an empty
+   handle. Call it right before the evaluation, so that mlxts_array_is_spoiled can tell what a failure has spoiled.
+   `starts` is for an evaluation that is not waited for. 0, or 1 with a message. */
+int mlxts_watch(mlx_vector_array outputs, bool starts);
 int mlxts_watch_one(mlx_array output);
 
-/* 1 when the array, or anything that its graph is made of, was listed by the last mlxts_watch or carries one of `count`
-   events; 0 otherwise; -1 for an empty handle. Ids are reused: ask right after the failure. */
-int mlxts_array_depends_on(mlx_array a, const uint64_t* events, size_t count);
+/* The watched evaluation was started and runs on alone: remembers the events that it left on its arrays. Returns how
+   many events of this thread are remembered. */
+int64_t mlxts_started(void);
+
+/* The watched outputs were waited for, without an error: their events are forgotten. Returns how many remain. */
+int64_t mlxts_settled(void);
+
+/* 1 when the array, or anything that its graph is made of, was listed by the last mlxts_watch or carries an event that
+   is remembered; 0 otherwise; -1 for an empty handle. Ids are reused: ask right after the failure. */
+int mlxts_array_is_spoiled(mlx_array a);
+
+/* Forgets what was listed and remembered on this thread. */
+void mlxts_forget_evaluations(void);
 
 /* Name of the operation that makes the array ("Add"), NULL for data or once it has been computed and detached. Valid
    until the next call on this thread. */

@@ -9,8 +9,8 @@ import { C } from "./native.ts";
 import { pointerAddress } from "./scratch.ts";
 import { leaves } from "./tree.ts";
 
-// Events of evaluations that were started and not yet waited for: a failure may surface at any later call.
-const started = new Set<number>();
+// How many events of evaluations in the background the shim remembers: a failure may surface at any later call.
+let running = 0;
 
 /**
  * Throws the error of a call that waited for `arrays`, or for work that was started before.
@@ -21,17 +21,12 @@ const started = new Set<number>();
  */
 function fail(arrays: readonly Handle[], operation: string): never {
   const error = new MlxError(operation, takeNativeMessage());
-  for (const array of arrays) {
-    array.entry.poison = error.reason;
-    started.add(C.mlxts_array_event(array.entry.handle));
-  }
-  started.delete(0);
-  const events = [...started];
-  started.clear();
-  const address = pointerAddress(events);
+  for (const array of arrays) array.entry.poison = error.reason;
   forEachLive("Array", (entry) => {
-    if (C.mlxts_array_depends_on(entry.handle, address, events.length) === 1) entry.poison = error.reason;
+    if (C.mlxts_array_is_spoiled(entry.handle) === 1) entry.poison = error.reason;
   });
+  C.mlxts_forget_evaluations();
+  running = 0;
   throw error;
 }
 
@@ -50,9 +45,7 @@ export function soundHandle(array: Handle, operation: string): Pointer {
 export function checkWork(status: number, arrays: readonly Handle[], operation: string): void {
   if (status === 0) return;
   // Only what was started in the background is in question, not what the last evaluation listed.
-  const nothing = C.mlx_vector_array_new();
-  C.mlxts_watch(nothing);
-  C.mlx_vector_array_free(nothing);
+  C.mlxts_watch(0, false);
   fail(arrays, operation);
 }
 
@@ -61,7 +54,7 @@ export function evaluateOne(array: MxArray, operation: string): Pointer {
   const handle = soundHandle(array, operation);
   C.mlxts_watch_one(handle);
   if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
-  if (started.size > 0) started.delete(C.mlxts_array_event(handle));
+  if (running > 0) running = C.mlxts_settled();
   return handle;
 }
 
@@ -70,16 +63,17 @@ function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handl
   return { arrays, handles: arrays.map((array) => soundHandle(array, operation)) };
 }
 
-/** Runs an evaluation of the arrays of the trees and returns their handles. */
-function run(trees: readonly unknown[], operation: string, call: (vector: Pointer) => number): readonly Pointer[] {
+/** Runs an evaluation of the arrays of the trees; `starts` says that it is not waited for. */
+function run(trees: readonly unknown[], operation: string, starts: boolean, call: (vector: Pointer) => number): void {
   const { arrays, handles } = arraysOf(trees, operation);
-  if (arrays.length === 0) return handles;
+  if (arrays.length === 0) return;
   const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
-  C.mlxts_watch(vector);
+  C.mlxts_watch(vector, starts);
   const status = call(vector);
   C.mlx_vector_array_free(vector);
   if (status !== 0) fail(arrays, operation);
-  return handles;
+  if (starts) running = C.mlxts_started();
+  else if (running > 0) running = C.mlxts_settled();
 }
 
 /**
@@ -87,8 +81,7 @@ function run(trees: readonly unknown[], operation: string, call: (vector: Pointe
  * fails. Python: mx.eval.
  */
 export function evaluate(...trees: unknown[]): void {
-  const handles = run(trees, "eval", (vector) => C.mlx_eval(vector));
-  if (started.size > 0) for (const handle of handles) started.delete(C.mlxts_array_event(handle));
+  run(trees, "eval", false, (vector) => C.mlx_eval(vector));
 }
 
 /**
@@ -96,6 +89,5 @@ export function evaluate(...trees: unknown[]): void {
  * work before it returns. Python: mx.async_eval.
  */
 export function asyncEval(...trees: unknown[]): void {
-  const handles = run(trees, "asyncEval", (vector) => C.mlx_async_eval(vector));
-  for (const handle of handles) started.add(C.mlxts_array_event(handle));
+  run(trees, "asyncEval", true, (vector) => C.mlx_async_eval(vector));
 }
