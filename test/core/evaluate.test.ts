@@ -1,6 +1,7 @@
 // Evaluation, and what a failed one leaves behind: nothing that took part in it may be read. MLX itself may hang on a
 // failing evaluation, so those run in processes of their own.
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import * as mx from "../../src/index.ts";
 import { caught, refusal, runProgram, said, scoped, untyped } from "../helpers.ts";
 
@@ -184,6 +185,12 @@ describe("a failed evaluation", () => {
     `);
     for (const line of lines.slice(1)) expect(line).toContain("MlxError: ");
     expect(lines.filter((line) => line.includes(reason)).length).toBeGreaterThanOrEqual(4);
+  });
+
+  test.each([1, 2, 3, 4])("on any stream, read in any order: no wrong number, seed %i", async (seed) => {
+    const file = JSON.stringify(join(import.meta.dir, "fixtures/background.ts"));
+    const lines = await said(`await import(${file});`, { args: [String(seed)] });
+    expect(lines).toEqual(["0 wrong, 180 refused, 30 of 30 right"]);
   });
 
   test("rejects ready()", async () => {
