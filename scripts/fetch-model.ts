@@ -108,11 +108,16 @@ async function download(
 }
 
 function written(folder: string): number {
-  const sizes = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => {
-    const stat = statSync(join(folder, file), { throwIfNoEntry: false });
-    return stat?.isFile() ? stat.size : 0;
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
+  try {
+    const sizes = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => {
+      const stat = statSync(join(folder, file), { throwIfNoEntry: false });
+      return stat?.isFile() ? stat.size : 0;
+    });
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch {
+    // pip takes its own temporary folders away while they are looked at; the next look will do.
+    return 0;
+  }
 }
 
 function megabytes(bytes: number): number {

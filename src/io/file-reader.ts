@@ -1,9 +1,18 @@
 /** Reads little-endian values from a file one after the other, and never past its end. */
 
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { MlxError } from "../core/error.ts";
 
 const WINDOW = 1 << 18;
 const decoder = new TextDecoder();
+
+/** The size of a file. Missing files, folders and pipes get words of their own; reading a pipe would wait for ever. */
+export function requireFile(path: string, operation: string): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw new MlxError(operation, `there is no file ${path}.`);
+  if (stat.isFile()) return stat.size;
+  throw new MlxError(operation, `${path} is not a file${stat.isDirectory() ? " but a folder" : ""}.`);
+}
 
 export class FileReader implements Disposable {
   /** Bytes read so far. */

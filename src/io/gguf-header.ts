@@ -3,9 +3,8 @@
  * against the file, because MLX's own reader trusts the file and ends the process on a damaged one.
  */
 
-import { statSync } from "node:fs";
 import { MlxError } from "../core/error.ts";
-import { FileReader } from "./file-reader.ts";
+import { FileReader, requireFile } from "./file-reader.ts";
 import { type GgufTensorType, type GgufValueType, tensorTypes, valueBytes, valueTypes } from "./gguf-types.ts";
 
 export type { GgufTensorType, GgufValueType } from "./gguf-types.ts";
@@ -67,7 +66,7 @@ class Parser implements Disposable {
 
   constructor(path: string) {
     this.#path = path;
-    this.#size = statSync(path).size;
+    this.#size = requireFile(path, "load");
     this.#reader = new FileReader(path, this.#size, (at, wanted) =>
       ggufError(
         path,

@@ -1,15 +1,15 @@
 /** `mx.load`: arrays from files. */
 
-import { statSync } from "node:fs";
 import { extname } from "node:path";
 import { wrapArray } from "../core/array.ts";
 import { bool, C, checkOptions, isOptions, type MxArray, slot, str, type StreamOrDevice } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
-import { check, MlxError } from "../core/error.ts";
+import { check } from "../core/error.ts";
 import { takeArrayMap, takeStringMap } from "../core/map.ts";
 import { readSlot } from "../core/slots.ts";
 import { Device } from "../core/device.ts";
 import { Stream, streamHandle } from "../core/stream.ts";
+import { requireFile } from "./file-reader.ts";
 import { checkedGgufHeader, ggufMetadata, loadGgufTensors, type Metadata } from "./gguf.ts";
 
 export type { Metadata } from "./gguf.ts";
@@ -81,7 +81,7 @@ function readArguments(path: string, rest: unknown[]): { format: LoadFormat; ret
   const format = formatOf(path, rest[0] ?? options.format);
   const returnMetadata = bool(rest[1] ?? options.returnMetadata ?? false, "load", "returnMetadata");
   const stream = streamHandle(onCpu(options.stream), "load");
-  requireFile(path);
+  requireFile(path, "load");
   return { format, returnMetadata, stream };
 }
 
@@ -100,13 +100,6 @@ function onCpu(stream: StreamOrDevice = "cpu"): StreamOrDevice {
     throw new TypeError("load: MLX loads on the CPU only; give a CPU stream, or none.");
   }
   return stream;
-}
-
-/** A missing file, a folder or a pipe gets its own words; native code would wait for ever on a pipe. */
-function requireFile(path: string): void {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new MlxError("load", `there is no file ${path}.`);
-  if (!stat.isFile()) throw new MlxError("load", `${path} is not a file${stat.isDirectory() ? " but a folder" : ""}.`);
 }
 
 function loadGguf(path: string, stream: number, returnMetadata: boolean): WithMetadata {

@@ -184,8 +184,11 @@ describe("a wrong file", () => {
     for (const [parts, expected] of complaints) expect(complaint(parts)).toContain(expected);
   });
 
-  test("a missing file is an error of the file system", () => {
-    expect(caught(() => readGgufHeader(`${folder.path}/none.gguf`)).message).toContain("ENOENT");
+  test("a missing file, a folder", () => {
+    expect(caught(() => readGgufHeader(`${folder.path}/none.gguf`)).message).toMatch(
+      /^load: there is no file .*none\.gguf\.$/,
+    );
+    expect(caught(() => readGgufHeader(folder.path)).message).toMatch(/is not a file but a folder\.$/);
   });
 
   test("leaves no file open", () => {
