@@ -64,7 +64,7 @@ let byteLimit = 0;
 let handleLimit = HANDLE_LIMIT;
 let scope: Scope | null = null;
 let nativeDepth = 0;
-const deferred: Entry[] = [];
+const deferred: { kind: Kind; handle: Pointer }[] = [];
 
 export function currentScope(): Scope | null {
   return scope;
@@ -94,15 +94,13 @@ export function adopt(owner: object, handle: Pointer, bytes: number, kind: Kind)
 export function release(entry: Entry): void {
   const handle = entry.handle;
   if (handle === 0) return;
-  if (nativeDepth > 0 && entry.kind.reentrant === true) {
-    deferred.push(entry);
-    return;
-  }
   entry.handle = 0;
   entry.young = null;
   liveBytes -= entry.bytes;
   liveHandles--;
-  entry.kind.free(handle);
+  const { kind } = entry;
+  if (nativeDepth > 0 && kind.reentrant === true) deferred.push({ kind, handle });
+  else kind.free(handle);
 }
 
 /** Runs a native call that can call JavaScript. Frees that must not happen meanwhile wait until it returned. */
@@ -112,7 +110,7 @@ export function enterNative<T>(call: () => T): T {
     return call();
   } finally {
     nativeDepth--;
-    if (nativeDepth === 0 && deferred.length > 0) for (const entry of deferred.splice(0)) release(entry);
+    if (nativeDepth === 0 && deferred.length > 0) for (const { kind, handle } of deferred.splice(0)) kind.free(handle);
   }
 }
 
@@ -179,7 +177,10 @@ function defaultBudget(): number {
   const asked = process.env["MLX_TS_MEMORY_BUDGET"];
   if (asked !== undefined && asked !== "") return parseBudget(asked);
   const address = new DataView(new ArrayBuffer(8));
-  const limit = C.mlx_get_memory_limit(backend.address(address.buffer as ArrayBuffer)) === 0 ? Number(address.getBigUint64(0, true)) : Infinity;
+  const limit =
+    C.mlx_get_memory_limit(backend.address(address.buffer as ArrayBuffer)) === 0
+      ? Number(address.getBigUint64(0, true))
+      : Infinity;
   return Math.min(os.totalmem() / 4, limit / 2);
 }
 
