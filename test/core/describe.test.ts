@@ -51,7 +51,7 @@ group("describe", () => {
     cycle.push(cycle, cycle);
     expect(describe(cycle)).toBe("[[a list of 2, a list of 2], [a list of 2, a list of 2]]");
     class Odd {
-      static override readonly name: string = Symbol("odd") as unknown as string;
+      static readonly name: string = Symbol("odd") as unknown as string;
     }
     expect(describe(new Odd())).toBe("an object");
   });

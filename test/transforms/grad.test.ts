@@ -298,10 +298,10 @@ describe("what is refused", () => {
       );
     }
     const f = (x: mx.Array): mx.Array => x;
-    expect(refusal(() => mx.grad(f, untyped({ argNums: 0 })))).toContain(
+    expect(refusal(() => mx.grad(f, untyped<object>({ argNums: 0 })))).toContain(
       'unknown option "argNums". Did you mean "argnums"?',
     );
-    expect(refusal(() => mx.grad(f, untyped(0)))).toContain("must be an options object ({ argnums }), got 0");
+    expect(refusal(() => mx.grad(f, untyped<object>(0)))).toContain("must be an options object ({ argnums }), got 0");
   });
 });
 
