@@ -13,6 +13,8 @@ export class ModuleText {
   /** Bodies by the file of src/ops that has them. */
   readonly bodies: Map<string, Set<string>> = new Map();
   usesKeys: boolean = false;
+  /** Names that it takes from src/ops/empty.ts. */
+  readonly guards: Set<string> = new Set();
   readonly #lists = new Map<string, string>();
 
   /** A constant list of option names, one for all operations with the same. */
@@ -40,6 +42,11 @@ export class ModuleText {
   key(): string {
     this.usesKeys = true;
     return "$keyOrNext";
+  }
+
+  guard(name: string): string {
+    this.guards.add(name);
+    return `$${name}`;
   }
 
   get lists(): string {
@@ -90,6 +97,9 @@ function text(plan: OpPlan): string {
   return JSON.stringify(plan.python.includes(".") ? `${plan.module}.${plan.name}` : plan.name);
 }
 
+/** Optional integers that MLX divides by. */
+const counts: ReadonlySet<string> = new Set(["group_size", "bits"]);
+
 /** A converted value as an expression. Defaults that need no conversion are written out. */
 function converted(plan: OpPlan, module: ModuleText, param: OpParam, convert: Conversion): string {
   const at = `${text(plan)}, ${JSON.stringify(param.name)}`;
@@ -127,11 +137,14 @@ function converted(plan: OpPlan, module: ModuleText, param: OpParam, convert: Co
       return `${module.call("vector")}(${name} as readonly ArrayInput[], ${at})`;
     case "ints":
       return `${module.call("ints")}(${name}, ${at})`;
+    case "lengths":
+      return `${module.help("lengths")}(${name}, ${at})`;
     case "shape":
       return `${module.call("ints")}(${name}$, ${at})`;
     case "tuple":
       return `${module.help("tuple")}(${value}, ${convert.length}, ${at})`;
     case "optional":
+      if (counts.has(param.python)) return `${module.help("optionalCount")}(${name}, ${at})`;
       return `${module.call(`optional${convert.value.charAt(0).toUpperCase()}${convert.value.slice(1)}`)}(${name} as never, ${at})`;
     case "free":
       throw new Error(`codegen, ${plan.python}: ${param.name} has no conversion`);
@@ -158,7 +171,7 @@ function prepare(plan: OpPlan, module: ModuleText, calls: readonly NativeCall[],
       const fallback = param.defaultText === undefined ? param.name : `${param.name} ?? ${param.defaultText}`;
       lines.push(`const ${param.name}$ = ${module.help("asList")}(${fallback});`);
       expressions.set(param, converted(plan, module, param, param.convert));
-    } else if (param.convert.kind === "ints") {
+    } else if (param.convert.kind === "ints" || param.convert.kind === "lengths") {
       if (param.defaultText !== undefined) lines.push(`${param.name} ??= ${param.defaultText};`);
       expressions.set(param, converted(plan, module, param, param.convert));
     } else {
@@ -239,7 +252,7 @@ export function bodyLines(plan: OpPlan, module: ModuleText): string[] {
     lines.push(`const on = ${module.call("stream")}(options as StreamOptions | undefined, ${text(plan)});`);
   const chooser = body.kind === "dispatch" ? body.dispatch.param : null;
   const ready = prepare(plan, module, calls, chooser);
-  lines.push(...ready.lines, `const out = ${module.call("slot")}();`);
+  lines.push(...ready.lines, ...guardLines(plan, module, ready), `const out = ${module.call("slot")}();`);
   if (plan.result === "two") lines.push(`const out1 = ${module.call("slot")}();`);
   module.funnel.add("C");
   const operands = plan.params
@@ -262,6 +275,26 @@ export function bodyLines(plan: OpPlan, module: ModuleText): string[] {
   }
   lines.push(returnLine(plan, module));
   return lines.flatMap(breakLong);
+}
+
+/** Checks of what has been converted; an array without elements is answered before MLX is asked. */
+function guardLines(plan: OpPlan, module: ModuleText, ready: Prepared): string[] {
+  const expression = (python: string): { name: string; value: string } => {
+    const param = plan.params.find((candidate) => candidate.python === python);
+    const value = param === undefined ? undefined : ready.expressions.get(param);
+    if (param === undefined || value === undefined) throw new Error(`codegen, ${plan.python}: no ${python} to check`);
+    return { name: param.name, value };
+  };
+  const lines = plan.checks.map(([check, python]) => {
+    const { name, value } = expression(python);
+    return `${module.help(check)}(${value}, ${text(plan)}, ${JSON.stringify(name)});`;
+  });
+  const { guard } = plan;
+  const [a] = placesOf(plan).operands;
+  if (guard === undefined || a === undefined) return lines;
+  const args = [text(plan), a.name, ...guard.params, "options as StreamOptions | undefined"];
+  const empty = `C.mlx_array_size(${expression(a.python).value}) === 0`;
+  return [...lines, `if (${empty}) return ${module.guard(guard.call)}(${args.join(", ")});`];
 }
 
 function returnLine(plan: OpPlan, module: ModuleText): string {

@@ -198,6 +198,10 @@ export function emitOpModule(
       [...module.helpers].sort().map((name) => `${name} as $${name}`),
       "../src/ops/args.ts",
     ) +
+    importLine(
+      [...module.guards].sort().map((name) => `${name} as $${name}`),
+      "../src/ops/empty.ts",
+    ) +
     [...module.bodies]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([file, used]) =>

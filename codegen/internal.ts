@@ -1,7 +1,7 @@
 // Functions that are bound and callable through mlx-ts/ffi, and that the public API has no need of: each with its
 // reason. A pattern that matches only functions which the API does reach is reported as stale.
 
-import { internal } from "./overrides.ts";
+import { internal } from "./accounts.ts";
 
 const notYet = "has no form in the public API yet; callable through mlx-ts/ffi";
 

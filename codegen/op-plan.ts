@@ -15,6 +15,7 @@ export type Conversion =
   | { kind: "string" }
   | { kind: "dtype" }
   | { kind: "ints" } // a list of integers
+  | { kind: "lengths" } // a list of lengths, one of which may be -1
   | { kind: "shape" } // an integer or a list of integers
   | { kind: "tuple"; length: number } // an integer for all, or exactly so many
   | { kind: "key" } // a random key, or nothing for the global state
@@ -92,8 +93,10 @@ export interface OpPlan {
   result: Result;
   /** The TypeScript type of the result. */
   returns: string;
-  /** Type parameters of the function, `<M extends Mode = "affine">`. */
-  generics: string;
+  /** Checks of converted parameters: [function, Python's name]. */
+  checks: readonly (readonly [check: string, param: string])[];
+  /** What answers for an array without elements, where MLX must not be asked. */
+  guard?: { readonly call: string; readonly params: readonly string[] };
   /** The C functions that the body calls. */
   native: readonly string[];
   /** Other public names of the same function. */

@@ -11,6 +11,8 @@ export interface ParamOverride {
   index?: true;
   /** null counts as left out, although the stub does not say None. */
   nullable?: boolean;
+  /** Lengths of axes of which one may be -1, for what is left. */
+  lengths?: true;
   place?: "operand" | "either" | "option";
 }
 
@@ -28,6 +30,10 @@ export interface Override {
   /** The C functions that a hand-written part calls. */
   native?: readonly string[];
   returns?: string;
+  /** A function of src/ops/empty.ts that makes the result for an array without elements, and the parameters it takes. */
+  guard?: { readonly call: string; readonly params: readonly string[] };
+  /** Functions of src/ops/args.ts that look at a converted parameter before MLX does: [function, Python's name]. */
+  checks?: readonly (readonly [check: string, param: string])[];
   params?: Readonly<Record<string, ParamOverride>>;
 }
 
@@ -41,6 +47,24 @@ const fftMany = { body: "fft.ts", reason: lastTwoOrAll } as const;
 const norm = { norm: { type: "FftNorm" } } as const;
 const upperLower = { UPLO: { type: "Triangle" } } as const;
 const varargs = "takes any number of arrays before the options";
+const dividing = "an integer divided by zero ends the process in MLX";
+const scanning = "MLX ends the process at an empty array";
+const scan = { guard: { call: "emptyScan", params: ["axis", "null"] }, reason: scanning } as const;
+const typedScan = { guard: { call: "emptyScan", params: ["axis", "dtype"] }, reason: scanning } as const;
+const sorting = { guard: { call: "emptySort", params: ["axis"] }, reason: scanning } as const;
+const convolving = {
+  checks: [
+    ["nonEmpty", "weight"],
+    ["atLeastOne", "groups"],
+  ],
+  reason: "MLX ends the process without groups or channels",
+} as const;
+const factoring = { checks: [["nonEmpty", "a"]], reason: scanning } as const;
+const shaping = {
+  params: { shape: { lengths: true } },
+  reason: "MLX takes lengths below -1 for real, and divides by those that are 0",
+} as const;
+const picking = "plain indices are bounds-checked and empty operands refused, which MLX does not do";
 const dtypeLogic = "plain arithmetic on dtypes, which mlx-c does not export";
 
 export const overrides: Readonly<Record<string, Override>> = {
@@ -69,6 +93,13 @@ export const overrides: Readonly<Record<string, Override>> = {
   asarray: { whole: "asarray.ts", native: [], reason: "makes an array of host data, which is core's work" },
 
   // shapes
+  reshape: shaping,
+  unflatten: shaping,
+  diagonal: {
+    body: "diagonal.ts",
+    native: ["mlx_diagonal"],
+    reason: "a diagonal outside of the array has strides in MLX that make a later sum run for ever",
+  },
   permute_dims: { alias: "transpose", reason: "the same function in Python" },
   concat: { alias: "concatenate", reason: "the same function in Python" },
   conj: { alias: "conjugate", reason: "the same function in Python" },
@@ -153,6 +184,15 @@ export const overrides: Readonly<Record<string, Override>> = {
   },
   searchsorted: { reason: "the side is one of two words", params: { side: { type: '"left" | "right"' } } },
 
+  // scans and orders
+  cumsum: typedScan,
+  cumprod: typedScan,
+  cummax: scan,
+  cummin: scan,
+  logcumsumexp: scan,
+  sort: sorting,
+  argsort: sorting,
+
   // products
   tensordot: {
     body: "tensordot.ts",
@@ -166,40 +206,66 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "mlx-c has no such function; Python composes it of conv_general",
     params: { mode: { type: "ConvolveMode" } },
   },
+  conv1d: convolving,
+  conv2d: convolving,
+  conv3d: convolving,
+  conv_transpose1d: convolving,
+  conv_transpose2d: convolving,
+  conv_transpose3d: convolving,
   conv_general: {
     body: "convolve.ts",
     native: ["mlx_conv_general"],
     reason: "the padding may differ at the two ends",
     params: { padding: { type: "number | readonly number[] | readonly [readonly number[], readonly number[]]" } },
   },
-  trace: { body: "trace.ts", native: ["mlx_trace_axes"], reason: "an absent dtype is the array's own" },
+  trace: { body: "diagonal.ts", native: ["mlx_trace_axes"], reason: "an absent dtype is the array's own" },
   gather_mm: {
-    reason: "both index arrays may be null in Python too",
+    body: "gather.ts",
+    native: ["mlx_gather_mm"],
+    reason: picking,
     params: {
-      lhs_indices: { index: true, default: "null", nullable: true },
-      rhs_indices: { index: true, default: "null", nullable: true },
+      lhs_indices: { type: "IndexInput", default: "null", nullable: true },
+      rhs_indices: { type: "IndexInput", default: "null", nullable: true },
     },
   },
   gather_qmm: {
-    reason: "the modes are four words",
-    params: { ...quantized, lhs_indices: { index: true }, rhs_indices: { index: true } },
+    body: "gather.ts",
+    native: ["mlx_gather_qmm"],
+    reason: picking,
+    params: { ...quantized, lhs_indices: { type: "IndexInput" }, rhs_indices: { type: "IndexInput" } },
   },
   gather_qqmm: {
-    reason: "the modes are four words",
-    params: { ...quantized, lhs_indices: { index: true }, rhs_indices: { index: true } },
+    body: "gather.ts",
+    native: ["mlx_gather_qqmm"],
+    reason: picking,
+    params: { ...quantized, lhs_indices: { type: "IndexInput" }, rhs_indices: { type: "IndexInput" } },
   },
-  segmented_mm: { reason: "the segments are indices", params: { segments: { index: true } } },
+  segmented_mm: {
+    body: "gather.ts",
+    native: ["mlx_segmented_mm"],
+    reason: picking,
+    params: { segments: { type: "IndexInput" } },
+  },
   quantize: {
     whole: "quantize.ts",
     native: ["mlx_quantize"],
     reason: "the number of results follows the mode, which the types say",
   },
   dequantize: { reason: "the modes are four words", params: quantized },
-  quantized_matmul: { reason: "the modes are four words", params: quantized },
+  quantized_matmul: {
+    reason: "the modes are four words, and MLX ends the process at empty operands",
+    checks: [
+      ["nonEmpty", "x"],
+      ["nonEmpty", "w"],
+    ],
+    params: quantized,
+  },
   qqmm: { reason: "the modes are four words", params: quantized },
 
   // elementwise
-  divmod: { reason: "mlx-c gives a list where there are always two", returns: "[MxArray, MxArray]" },
+  divmod: { body: "division.ts", native: ["mlx_divmod"], reason: dividing, returns: "[MxArray, MxArray]" },
+  floor_divide: { body: "division.ts", native: ["mlx_floor_divide"], reason: dividing },
+  remainder: { body: "division.ts", native: ["mlx_remainder"], reason: dividing },
 
   // dtypes and shapes without arrays
   issubdtype: { whole: "dtypes.ts", native: [], reason: dtypeLogic },
@@ -224,7 +290,17 @@ export const overrides: Readonly<Record<string, Override>> = {
     native: ["mlx_linalg_svd"],
     reason: "gives one array instead of three without computeUv, which the types say",
   },
-  "linalg.lu": { reason: "mlx-c gives a list where there are always three", returns: "[MxArray, MxArray, MxArray]" },
+  "linalg.inv": factoring,
+  "linalg.tri_inv": factoring,
+  "linalg.cholesky_inv": factoring,
+  "linalg.lu_factor": factoring,
+  "linalg.solve": factoring,
+  "linalg.solve_triangular": factoring,
+  "linalg.lu": {
+    ...factoring,
+    reason: "empty arrays end the process; and there are always three results",
+    returns: "[MxArray, MxArray, MxArray]",
+  },
   "linalg.eigvalsh": { reason: "UPLO is one of two letters", params: upperLower },
   "linalg.eigh": { reason: "UPLO is one of two letters", params: upperLower },
 
@@ -290,91 +366,4 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "the mask is a word or an array",
     params: { mask: { type: '"causal" | MxArray' } },
   },
-};
-
-/** Python functions that are not operations on arrays, and the part of mlx-ts that has them. */
-export const elsewhere: Readonly<Record<string, string>> = {
-  default_device: "devices are core's",
-  set_default_device: "devices are core's",
-  is_available: "devices are core's",
-  device_count: "devices are core's",
-  device_info: "devices are core's",
-  default_stream: "streams are core's",
-  set_default_stream: "streams are core's",
-  new_stream: "streams are core's",
-  new_thread_unsafe_stream: "streams are core's",
-  new_thread_local_stream: "streams are core's",
-  clear_streams: "streams are core's",
-  stream: "streams are core's: withStream",
-  synchronize: "streams are core's",
-  get_active_memory: "memory is core's",
-  get_peak_memory: "memory is core's",
-  reset_peak_memory: "memory is core's",
-  get_cache_memory: "memory is core's",
-  set_memory_limit: "memory is core's",
-  set_cache_limit: "memory is core's",
-  set_wired_limit: "memory is core's",
-  clear_cache: "memory is core's",
-  from_dlpack: "exchange with other libraries is the storage layer's",
-  save: "files are io's",
-  savez: "files are io's",
-  savez_compressed: "files are io's",
-  load: "files are io's",
-  save_safetensors: "files are io's",
-  save_gguf: "files are io's",
-  einsum_path: "mlx-c has no such function",
-  eval: "evaluation is core's",
-  async_eval: "evaluation is core's",
-  jvp: "transforms have a floor of their own",
-  vjp: "transforms have a floor of their own",
-  value_and_grad: "transforms have a floor of their own",
-  grad: "transforms have a floor of their own",
-  vmap: "transforms have a floor of their own",
-  compile: "transforms have a floor of their own",
-  disable_compile: "transforms have a floor of their own",
-  enable_compile: "transforms have a floor of their own",
-  checkpoint: "transforms have a floor of their own",
-  export_function: "exported graphs belong to the transforms",
-  import_function: "exported graphs belong to the transforms",
-  exporter: "exported graphs belong to the transforms",
-  export_to_dot: "exported graphs belong to the transforms",
-  set_printoptions: "printing is core's",
-  get_printoptions: "printing is core's",
-  printoptions: "printing is core's",
-  "fast.metal_kernel": "custom kernels are not exposed yet",
-  "fast.cuda_kernel": "custom kernels are not exposed yet",
-  "fast.precompiled_cuda_kernel": "mlx-c has no such function",
-};
-
-/**
- * C functions of the operations' headers that no public function needs. Coverage shows these reasons, so a line that
- * has become untrue is reported.
- */
-export const internal: Readonly<Record<string, string>> = {
-  mlx_copy: "arrays are immutable: Python has no such function",
-  mlx_trace: "mlx_trace_axes with the default axes",
-  mlx_linspace: "mlx_linspace_endpoint with endpoint = true",
-  mlx_unstack: "mlx_unstack_axis with axis 0",
-  mlx_number_of_elements: "arithmetic of shapeless graphs: Python has no such function",
-  mlx_random_bits: "Python has no such function",
-  mlx_random_normal: "mlx_random_normal_broadcast with scalars",
-};
-
-const indexing = "indexing is made of it";
-const kernels = "custom kernels are not operations on arrays";
-
-/** C functions of these headers that are no operations by themselves but parts of something else; "*" ends a prefix. */
-export const parts: Readonly<Record<string, string>> = {
-  mlx_gather: indexing,
-  mlx_gather_single: indexing,
-  "mlx_scatter*": indexing,
-  mlx_masked_scatter: indexing,
-  mlx_slice: indexing,
-  mlx_slice_update: indexing,
-  mlx_slice_update_add: indexing,
-  mlx_slice_update_max: indexing,
-  mlx_slice_update_min: indexing,
-  mlx_slice_update_prod: indexing,
-  "mlx_fast_cuda_kernel_*": kernels,
-  "mlx_fast_metal_kernel_*": kernels,
 };

@@ -147,6 +147,7 @@ export function conversion(python: string, param: PyParam, c: Param, override: P
       return { kind: "string" };
     case "array":
       if (role.element.kind === "scalar" && role.element.scalar === "int32") {
+        if (override.lengths) return { kind: "lengths" };
         return { kind: allowed.integer && allowed.integerList ? "shape" : "ints" };
       }
       break;

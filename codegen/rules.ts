@@ -4,7 +4,8 @@
 import type { Api, CFunction } from "./ir.ts";
 import { camelName } from "./op-names.ts";
 import type { Body, Dispatch, HandOp, NativeArg, NativeCall, OpParam, OpPlan, OpSet, Result } from "./op-plan.ts";
-import { elsewhere, internal, type Override, overrides, parts } from "./overrides.ts";
+import { elsewhere, internal, parts } from "./accounts.ts";
+import { type Override, overrides } from "./overrides.ts";
 import type { PyParam, PySignature, PythonApi } from "./pyi.ts";
 import { type Match, match } from "./rules-match.ts";
 import { accepts, conversion, publicParam, RuleError } from "./rules-params.ts";
@@ -135,7 +136,8 @@ function planOne(
     body: plan?.body ?? { kind: "byHand", file: override?.body ?? "" },
     result,
     returns: override?.returns ?? { array: "MxArray", two: "[MxArray, MxArray]", list: "MxArray[]" }[result],
-    generics: "",
+    checks: override?.checks ?? [],
+    ...(override?.guard === undefined ? {} : { guard: override.guard }),
     native,
     aliases,
   };

@@ -18,6 +18,18 @@ import {
   fullLikeBody as $fullLikeBody,
   triBody as $triBody,
 } from "../src/ops/create.ts";
+import { diagonalBody as $diagonalBody, traceBody as $traceBody } from "../src/ops/diagonal.ts";
+import {
+  divmodBody as $divmodBody,
+  floorDivideBody as $floorDivideBody,
+  remainderBody as $remainderBody,
+} from "../src/ops/division.ts";
+import {
+  gatherMmBody as $gatherMmBody,
+  gatherQmmBody as $gatherQmmBody,
+  gatherQqmmBody as $gatherQqmmBody,
+  segmentedMmBody as $segmentedMmBody,
+} from "../src/ops/gather.ts";
 import { concatenateBody as $concatenateBody, dependsBody as $dependsBody } from "../src/ops/join.ts";
 import { padBody as $padBody } from "../src/ops/pad.ts";
 import { rollBody as $rollBody } from "../src/ops/roll.ts";
@@ -30,8 +42,13 @@ import {
   takeAlongAxisBody as $takeAlongAxisBody,
 } from "../src/ops/take.ts";
 import { tensordotBody as $tensordotBody } from "../src/ops/tensordot.ts";
-import { traceBody as $traceBody } from "../src/ops/trace.ts";
-import { type ConvolveMode, type PadMode, type PadWidth, type TensordotAxes } from "../src/ops/types.ts";
+import {
+  type ConvolveMode,
+  type PadMode,
+  type PadWidth,
+  type QuantizationMode,
+  type TensordotAxes,
+} from "../src/ops/types.ts";
 import { type OnesLikeOptions, type AxesOptions } from "./ops.ts";
 
 const options1: readonly string[] = ["indices", "axis", "stream"];
@@ -52,8 +69,35 @@ const options10: readonly string[] = [
   "flip",
   "stream",
 ];
-const options11: readonly string[] = ["axes", "stream"];
-const options12: readonly string[] = ["offset", "axis1", "axis2", "dtype", "stream"];
+const options11: readonly string[] = [
+  "scales",
+  "biases",
+  "lhsIndices",
+  "rhsIndices",
+  "transpose",
+  "groupSize",
+  "bits",
+  "mode",
+  "sortedIndices",
+  "stream",
+];
+const options12: readonly string[] = [
+  "scales",
+  "lhsIndices",
+  "rhsIndices",
+  "groupSize",
+  "bits",
+  "mode",
+  "globalScaleX",
+  "globalScaleW",
+  "sortedIndices",
+  "stream",
+];
+const options13: readonly string[] = ["segments", "stream"];
+const options14: readonly string[] = ["axes", "stream"];
+const options15: readonly string[] = ["lhsIndices", "rhsIndices", "sortedIndices", "stream"];
+const options16: readonly string[] = ["offset", "axis1", "axis2", "stream"];
+const options17: readonly string[] = ["offset", "axis1", "axis2", "dtype", "stream"];
 
 /** The options of `mx.take`. */
 export interface TakeOptions extends StreamOptions {
@@ -149,10 +193,78 @@ export interface ConvGeneralOptions extends StreamOptions {
   flip?: boolean | undefined;
 }
 
+/** The options of `mx.gather_qmm`. */
+export interface GatherQmmOptions extends StreamOptions {
+  scales: ArrayInput;
+  /** Default: null. */
+  biases?: ArrayInput | null | undefined;
+  /** Default: null. */
+  lhsIndices?: IndexInput | null | undefined;
+  /** Default: null. */
+  rhsIndices?: IndexInput | null | undefined;
+  /** Default: true. */
+  transpose?: boolean | undefined;
+  /** Default: null. */
+  groupSize?: number | null | undefined;
+  /** Default: null. */
+  bits?: number | null | undefined;
+  /** Default: "affine". */
+  mode?: QuantizationMode | undefined;
+  /** Default: false. */
+  sortedIndices?: boolean | undefined;
+}
+
+/** The options of `mx.gather_qqmm`. */
+export interface GatherQqmmOptions extends StreamOptions {
+  /** Default: null. */
+  scales?: ArrayInput | null | undefined;
+  /** Default: null. */
+  lhsIndices?: IndexInput | null | undefined;
+  /** Default: null. */
+  rhsIndices?: IndexInput | null | undefined;
+  /** Default: null. */
+  groupSize?: number | null | undefined;
+  /** Default: null. */
+  bits?: number | null | undefined;
+  /** Default: "nvfp4". */
+  mode?: QuantizationMode | undefined;
+  /** Default: null. */
+  globalScaleX?: ArrayInput | null | undefined;
+  /** Default: null. */
+  globalScaleW?: ArrayInput | null | undefined;
+  /** Default: false. */
+  sortedIndices?: boolean | undefined;
+}
+
+/** The options of `mx.segmented_mm`. */
+export interface SegmentedMmOptions extends StreamOptions {
+  segments: IndexInput;
+}
+
 /** The options of `mx.tensordot`. */
 export interface TensordotOptions extends StreamOptions {
   /** Default: 2. */
   axes?: TensordotAxes | undefined;
+}
+
+/** The options of `mx.gather_mm`. */
+export interface GatherMmOptions extends StreamOptions {
+  /** Default: null. */
+  lhsIndices?: IndexInput | null | undefined;
+  /** Default: null. */
+  rhsIndices?: IndexInput | null | undefined;
+  /** Default: false. */
+  sortedIndices?: boolean | undefined;
+}
+
+/** The options of `mx.diagonal`. */
+export interface DiagonalOptions extends StreamOptions {
+  /** Default: 0. */
+  offset?: number | undefined;
+  /** Default: 0. */
+  axis1?: number | undefined;
+  /** Default: 1. */
+  axis2?: number | undefined;
 }
 
 /** The options of `mx.trace`. */
@@ -165,6 +277,45 @@ export interface TraceOptions extends StreamOptions {
   axis2?: number | undefined;
   /** Default: null. */
   dtype?: Dtype | null | undefined;
+}
+
+/**
+ * The floored quotient and the remainder of a division, element by element.
+ *
+ * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
+ * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
+ *
+ * Python: `mx.divmod(a, b)`.
+ */
+export function divmod(a: ArrayInput, b: ArrayInput, options?: StreamOptions): [MxArray, MxArray] {
+  if (options !== undefined) $onlyStream(options, "divmod");
+  return $divmodBody(a, b, options as StreamOptions | undefined);
+}
+
+/**
+ * The quotient rounded down to an integer, element by element.
+ *
+ * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
+ * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
+ *
+ * Python: `mx.floor_divide(a, b)`.
+ */
+export function floorDivide(a: ArrayInput, b: ArrayInput, options?: StreamOptions): MxArray {
+  if (options !== undefined) $onlyStream(options, "floorDivide");
+  return $floorDivideBody(a, b, options as StreamOptions | undefined);
+}
+
+/**
+ * The remainder of the floored division; of floats it has the sign of the divisor.
+ *
+ * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
+ * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
+ *
+ * Python: `mx.remainder(a, b)`.
+ */
+export function remainder(a: ArrayInput, b: ArrayInput, options?: StreamOptions): MxArray {
+  if (options !== undefined) $onlyStream(options, "remainder");
+  return $remainderBody(a, b, options as StreamOptions | undefined);
 }
 
 /**
@@ -860,6 +1011,439 @@ export function where(condition: ArrayInput, x: ArrayInput, y: ArrayInput, optio
 }
 
 /**
+ * Products with quantized matrices that are picked by index.
+ *
+ * lhsIndices and rhsIndices pick among the matrices of x and w; null takes them in order. The matrix is packed as
+ * `mx.quantize` packs it; groupSize, bits and mode must be those it was packed with.
+ *
+ * Defaults: biases null, lhsIndices null, rhsIndices null, transpose true, groupSize null, bits null, mode "affine",
+ * sortedIndices false. Python: `mx.gather_qmm(x, w, /, scales, biases=None, lhs_indices=None, rhs_indices=None,
+ * transpose=True, group_size=None, bits=None, mode='affine', *, sorted_indices=False)`.
+ */
+export function gatherQmm(x: ArrayInput, w: ArrayInput, options: GatherQmmOptions): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  options?: Omit<GatherQmmOptions, "scales">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  transpose: boolean | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  transpose: boolean | undefined,
+  groupSize: number | null | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  transpose: boolean | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize" | "bits">,
+): MxArray;
+/** Products with quantized matrices that are picked by index. */
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  transpose: boolean | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  mode: QuantizationMode | undefined,
+  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize" | "bits" | "mode">,
+): MxArray;
+export function gatherQmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales?: unknown,
+  biases?: unknown,
+  lhsIndices?: unknown,
+  rhsIndices?: unknown,
+  transpose?: unknown,
+  groupSize?: unknown,
+  bits?: unknown,
+  mode?: unknown,
+  options?: unknown,
+): MxArray {
+  let sortedIndices: unknown;
+  if ($isOptions(scales)) {
+    $nothingAfter(biases ?? lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(scales, "gatherQmm", options11, 0);
+    scales = given.scales;
+    biases = given.biases;
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    transpose = given.transpose;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(biases)) {
+    $nothingAfter(lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(biases, "gatherQmm", options11, 1);
+    biases = given.biases;
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    transpose = given.transpose;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(lhsIndices)) {
+    $nothingAfter(rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(lhsIndices, "gatherQmm", options11, 2);
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    transpose = given.transpose;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(rhsIndices)) {
+    $nothingAfter(transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(rhsIndices, "gatherQmm", options11, 3);
+    rhsIndices = given.rhsIndices;
+    transpose = given.transpose;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(transpose)) {
+    $nothingAfter(groupSize ?? bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(transpose, "gatherQmm", options11, 4);
+    transpose = given.transpose;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(groupSize)) {
+    $nothingAfter(bits ?? mode ?? options, "gatherQmm");
+    const given = $trailing(groupSize, "gatherQmm", options11, 5);
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(bits)) {
+    $nothingAfter(mode ?? options, "gatherQmm");
+    const given = $trailing(bits, "gatherQmm", options11, 6);
+    bits = given.bits;
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(mode)) {
+    $nothingAfter(options, "gatherQmm");
+    const given = $trailing(mode, "gatherQmm", options11, 7);
+    mode = given.mode;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if (options !== undefined) {
+    const given = $trailing(options, "gatherQmm", options11, 8);
+    sortedIndices = given.sortedIndices;
+  }
+  return $gatherQmmBody(
+    x,
+    w,
+    (scales) as ArrayInput,
+    (biases ?? null) as ArrayInput | null,
+    (lhsIndices ?? null) as IndexInput | null,
+    (rhsIndices ?? null) as IndexInput | null,
+    (transpose === undefined ? true : transpose) as boolean,
+    (groupSize ?? null) as number | null,
+    (bits ?? null) as number | null,
+    (mode === undefined ? "affine" : mode) as QuantizationMode,
+    (sortedIndices === undefined ? false : sortedIndices) as boolean,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
+ * Products of x, quantized on the way, with quantized matrices that are picked by index.
+ *
+ * lhsIndices and rhsIndices pick among the matrices of x and w; null takes them in order. The matrix is packed as
+ * `mx.quantize` packs it; groupSize, bits and mode must be those it was packed with.
+ *
+ * Defaults: scales null, lhsIndices null, rhsIndices null, groupSize null, bits null, mode "nvfp4", globalScaleX null,
+ * globalScaleW null, sortedIndices false. Python: `mx.gather_qqmm(x, w, /, scales=None, lhs_indices=None,
+ * rhs_indices=None, group_size=None, bits=None, mode='nvfp4', global_scale_x=None, global_scale_w=None, *,
+ * sorted_indices=False)`.
+ */
+export function gatherQqmm(x: ArrayInput, w: ArrayInput, options?: GatherQqmmOptions): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  groupSize: number | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  mode: QuantizationMode | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  mode: QuantizationMode | undefined,
+  globalScaleX: ArrayInput | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode" | "globalScaleX">,
+): MxArray;
+/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null | undefined,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  groupSize: number | null | undefined,
+  bits: number | null | undefined,
+  mode: QuantizationMode | undefined,
+  globalScaleX: ArrayInput | null | undefined,
+  globalScaleW: ArrayInput | null | undefined,
+  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode" | "globalScaleX" | "globalScaleW">,
+): MxArray;
+export function gatherQqmm(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales?: unknown,
+  lhsIndices?: unknown,
+  rhsIndices?: unknown,
+  groupSize?: unknown,
+  bits?: unknown,
+  mode?: unknown,
+  globalScaleX?: unknown,
+  globalScaleW?: unknown,
+  options?: unknown,
+): MxArray {
+  let sortedIndices: unknown;
+  if ($isOptions(scales)) {
+    $nothingAfter(lhsIndices ?? rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(scales, "gatherQqmm", options12, 0);
+    scales = given.scales;
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(lhsIndices)) {
+    $nothingAfter(rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(lhsIndices, "gatherQqmm", options12, 1);
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(rhsIndices)) {
+    $nothingAfter(groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(rhsIndices, "gatherQqmm", options12, 2);
+    rhsIndices = given.rhsIndices;
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(groupSize)) {
+    $nothingAfter(bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(groupSize, "gatherQqmm", options12, 3);
+    groupSize = given.groupSize;
+    bits = given.bits;
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(bits)) {
+    $nothingAfter(mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(bits, "gatherQqmm", options12, 4);
+    bits = given.bits;
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(mode)) {
+    $nothingAfter(globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(mode, "gatherQqmm", options12, 5);
+    mode = given.mode;
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(globalScaleX)) {
+    $nothingAfter(globalScaleW ?? options, "gatherQqmm");
+    const given = $trailing(globalScaleX, "gatherQqmm", options12, 6);
+    globalScaleX = given.globalScaleX;
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(globalScaleW)) {
+    $nothingAfter(options, "gatherQqmm");
+    const given = $trailing(globalScaleW, "gatherQqmm", options12, 7);
+    globalScaleW = given.globalScaleW;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if (options !== undefined) {
+    const given = $trailing(options, "gatherQqmm", options12, 8);
+    sortedIndices = given.sortedIndices;
+  }
+  return $gatherQqmmBody(
+    x,
+    w,
+    (scales ?? null) as ArrayInput | null,
+    (lhsIndices ?? null) as IndexInput | null,
+    (rhsIndices ?? null) as IndexInput | null,
+    (groupSize ?? null) as number | null,
+    (bits ?? null) as number | null,
+    (mode === undefined ? "nvfp4" : mode) as QuantizationMode,
+    (globalScaleX ?? null) as ArrayInput | null,
+    (globalScaleW ?? null) as ArrayInput | null,
+    (sortedIndices === undefined ? false : sortedIndices) as boolean,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
+ * Matrix products over segments of the inner axis.
+ *
+ * segments is [..., 2]: where each begins and ends.
+ *
+ * Python: `mx.segmented_mm(a, b, /, segments)`.
+ */
+export function segmentedMm(a: ArrayInput, b: ArrayInput, options: SegmentedMmOptions): MxArray;
+/** Matrix products over segments of the inner axis. */
+export function segmentedMm(a: ArrayInput, b: ArrayInput, segments: IndexInput, options?: StreamOptions): MxArray;
+export function segmentedMm(a: ArrayInput, b: ArrayInput, segments?: unknown, options?: unknown): MxArray {
+  if ($isOptions(segments)) {
+    $nothingAfter(options, "segmentedMm");
+    const given = $trailing(segments, "segmentedMm", options13, 0);
+    segments = given.segments;
+    options = given;
+  } else if (options !== undefined) {
+    $trailing(options, "segmentedMm", options13, 1);
+  }
+  return $segmentedMmBody(a, b, (segments) as IndexInput, options as StreamOptions | undefined);
+}
+
+/**
  * The sums of products over several axes.
  *
  * axes is how many: the last of a with the first of b; or a list of axes for each operand. Throws a TypeError for
@@ -878,13 +1462,136 @@ export function tensordot(
 export function tensordot(a: ArrayInput, b: ArrayInput, axes?: unknown, options?: unknown): MxArray {
   if ($isOptions(axes)) {
     $nothingAfter(options, "tensordot");
-    const given = $trailing(axes, "tensordot", options11, 0);
+    const given = $trailing(axes, "tensordot", options14, 0);
     axes = given.axes;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "tensordot", options11, 1);
+    $trailing(options, "tensordot", options14, 1);
   }
   return $tensordotBody(a, b, (axes === undefined ? 2 : axes) as TensordotAxes, options as StreamOptions | undefined);
+}
+
+/**
+ * Matrix products of matrices that are picked by index.
+ *
+ * lhsIndices and rhsIndices pick among the matrices of a and b; null takes them in order. sortedIndices says that they
+ * are sorted, which is faster.
+ *
+ * Defaults: lhsIndices null, rhsIndices null, sortedIndices false. Python: `mx.gather_mm(a, b, /, lhs_indices,
+ * rhs_indices, *, sorted_indices=False)`.
+ */
+export function gatherMm(a: ArrayInput, b: ArrayInput, options?: GatherMmOptions): MxArray;
+/** Matrix products of matrices that are picked by index. */
+export function gatherMm(
+  a: ArrayInput,
+  b: ArrayInput,
+  lhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherMmOptions, "lhsIndices">,
+): MxArray;
+/** Matrix products of matrices that are picked by index. */
+export function gatherMm(
+  a: ArrayInput,
+  b: ArrayInput,
+  lhsIndices: IndexInput | null | undefined,
+  rhsIndices: IndexInput | null | undefined,
+  options?: Omit<GatherMmOptions, "lhsIndices" | "rhsIndices">,
+): MxArray;
+export function gatherMm(
+  a: ArrayInput,
+  b: ArrayInput,
+  lhsIndices?: unknown,
+  rhsIndices?: unknown,
+  options?: unknown,
+): MxArray {
+  let sortedIndices: unknown;
+  if ($isOptions(lhsIndices)) {
+    $nothingAfter(rhsIndices ?? options, "gatherMm");
+    const given = $trailing(lhsIndices, "gatherMm", options15, 0);
+    lhsIndices = given.lhsIndices;
+    rhsIndices = given.rhsIndices;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if ($isOptions(rhsIndices)) {
+    $nothingAfter(options, "gatherMm");
+    const given = $trailing(rhsIndices, "gatherMm", options15, 1);
+    rhsIndices = given.rhsIndices;
+    sortedIndices = given.sortedIndices;
+    options = given;
+  } else if (options !== undefined) {
+    const given = $trailing(options, "gatherMm", options15, 2);
+    sortedIndices = given.sortedIndices;
+  }
+  return $gatherMmBody(
+    a,
+    b,
+    (lhsIndices ?? null) as IndexInput | null,
+    (rhsIndices ?? null) as IndexInput | null,
+    (sortedIndices === undefined ? false : sortedIndices) as boolean,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
+ * The elements on a diagonal of two axes.
+ *
+ * The diagonal becomes the last axis. offset moves it up (positive) or down. Throws an MlxError for fewer than two
+ * axes, or axes that are the same.
+ *
+ * Defaults: offset 0, axis1 0, axis2 1. Python: `mx.diagonal(a, offset=0, axis1=0, axis2=1)`.
+ */
+export function diagonal(a: ArrayInput, options?: DiagonalOptions): MxArray;
+/** The elements on a diagonal of two axes. */
+export function diagonal(a: ArrayInput, offset: number | undefined, options?: Omit<DiagonalOptions, "offset">): MxArray;
+/** The elements on a diagonal of two axes. */
+export function diagonal(
+  a: ArrayInput,
+  offset: number | undefined,
+  axis1: number | undefined,
+  options?: Omit<DiagonalOptions, "offset" | "axis1">,
+): MxArray;
+/** The elements on a diagonal of two axes. */
+export function diagonal(
+  a: ArrayInput,
+  offset: number | undefined,
+  axis1: number | undefined,
+  axis2: number | undefined,
+  options?: StreamOptions,
+): MxArray;
+export function diagonal(
+  a: ArrayInput,
+  offset?: unknown,
+  axis1?: unknown,
+  axis2?: unknown,
+  options?: unknown,
+): MxArray {
+  if ($isOptions(offset)) {
+    $nothingAfter(axis1 ?? axis2 ?? options, "diagonal");
+    const given = $trailing(offset, "diagonal", options16, 0);
+    offset = given.offset;
+    axis1 = given.axis1;
+    axis2 = given.axis2;
+    options = given;
+  } else if ($isOptions(axis1)) {
+    $nothingAfter(axis2 ?? options, "diagonal");
+    const given = $trailing(axis1, "diagonal", options16, 1);
+    axis1 = given.axis1;
+    axis2 = given.axis2;
+    options = given;
+  } else if ($isOptions(axis2)) {
+    $nothingAfter(options, "diagonal");
+    const given = $trailing(axis2, "diagonal", options16, 2);
+    axis2 = given.axis2;
+    options = given;
+  } else if (options !== undefined) {
+    $trailing(options, "diagonal", options16, 3);
+  }
+  return $diagonalBody(
+    a,
+    (offset === undefined ? 0 : offset) as number,
+    (axis1 === undefined ? 0 : axis1) as number,
+    (axis2 === undefined ? 1 : axis2) as number,
+    options as StreamOptions | undefined,
+  );
 }
 
 /**
@@ -931,7 +1638,7 @@ export function trace(
 ): MxArray {
   if ($isOptions(offset)) {
     $nothingAfter(axis1 ?? axis2 ?? dtype ?? options, "trace");
-    const given = $trailing(offset, "trace", options12, 0);
+    const given = $trailing(offset, "trace", options17, 0);
     offset = given.offset;
     axis1 = given.axis1;
     axis2 = given.axis2;
@@ -939,24 +1646,24 @@ export function trace(
     options = given;
   } else if ($isOptions(axis1)) {
     $nothingAfter(axis2 ?? dtype ?? options, "trace");
-    const given = $trailing(axis1, "trace", options12, 1);
+    const given = $trailing(axis1, "trace", options17, 1);
     axis1 = given.axis1;
     axis2 = given.axis2;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(axis2)) {
     $nothingAfter(dtype ?? options, "trace");
-    const given = $trailing(axis2, "trace", options12, 2);
+    const given = $trailing(axis2, "trace", options17, 2);
     axis2 = given.axis2;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(options, "trace");
-    const given = $trailing(dtype, "trace", options12, 3);
+    const given = $trailing(dtype, "trace", options17, 3);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "trace", options12, 4);
+    $trailing(options, "trace", options17, 4);
   }
   return $traceBody(
     a,

@@ -20,7 +20,12 @@ import {
   str as $str,
   stream as $stream,
 } from "../src/core/call.ts";
-import { nothingAfter as $nothingAfter, onlyStream as $onlyStream, trailing as $trailing } from "../src/ops/args.ts";
+import {
+  nonEmpty as $nonEmpty,
+  nothingAfter as $nothingAfter,
+  onlyStream as $onlyStream,
+  trailing as $trailing,
+} from "../src/ops/args.ts";
 import { type Triangle } from "../src/ops/types.ts";
 
 const options1: readonly string[] = ["upper", "stream"];
@@ -76,6 +81,7 @@ export function inv(a: ArrayInput, options?: StreamOptions): MxArray {
   if (options !== undefined) $onlyStream(options, "linalg.inv");
   const on = $stream(options as StreamOptions | undefined, "linalg.inv");
   const a$ = $input(a, "linalg.inv", "a");
+  $nonEmpty(a$, "linalg.inv", "a");
   const out = $slot();
   if (C.mlx_linalg_inv(out, a$, on) !== 0) throw $failure("linalg.inv", [a]);
   return $produce("linalg.inv", out);
@@ -103,6 +109,7 @@ export function triInv(a: ArrayInput, upper?: unknown, options?: unknown): MxArr
   const on = $stream(options as StreamOptions | undefined, "linalg.triInv");
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.triInv", "upper");
   const a$ = $input(a, "linalg.triInv", "a");
+  $nonEmpty(a$, "linalg.triInv", "a");
   const out = $slot();
   if (C.mlx_linalg_tri_inv(out, a$, upper$, on) !== 0) throw $failure("linalg.triInv", [a]);
   return $produce("linalg.triInv", out);
@@ -159,6 +166,7 @@ export function choleskyInv(a: ArrayInput, upper?: unknown, options?: unknown): 
   const on = $stream(options as StreamOptions | undefined, "linalg.choleskyInv");
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.choleskyInv", "upper");
   const a$ = $input(a, "linalg.choleskyInv", "a");
+  $nonEmpty(a$, "linalg.choleskyInv", "a");
   const out = $slot();
   if (C.mlx_linalg_cholesky_inv(out, a$, upper$, on) !== 0) throw $failure("linalg.choleskyInv", [a]);
   return $produce("linalg.choleskyInv", out);
@@ -310,6 +318,7 @@ export function lu(a: ArrayInput, options?: StreamOptions): [MxArray, MxArray, M
   if (options !== undefined) $onlyStream(options, "linalg.lu");
   const on = $stream(options as StreamOptions | undefined, "linalg.lu");
   const a$ = $input(a, "linalg.lu", "a");
+  $nonEmpty(a$, "linalg.lu", "a");
   const out = $slot();
   if (C.mlx_linalg_lu(out, a$, on) !== 0) throw $failure("linalg.lu", [a]);
   return $produceVector("linalg.lu", out) as [MxArray, MxArray, MxArray];
@@ -326,6 +335,7 @@ export function luFactor(a: ArrayInput, options?: StreamOptions): [MxArray, MxAr
   if (options !== undefined) $onlyStream(options, "linalg.luFactor");
   const on = $stream(options as StreamOptions | undefined, "linalg.luFactor");
   const a$ = $input(a, "linalg.luFactor", "a");
+  $nonEmpty(a$, "linalg.luFactor", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_lu_factor(out, out1, a$, on) !== 0) throw $failure("linalg.luFactor", [a]);
@@ -344,6 +354,7 @@ export function solve(a: ArrayInput, b: ArrayInput, options?: StreamOptions): Mx
   if (options !== undefined) $onlyStream(options, "linalg.solve");
   const on = $stream(options as StreamOptions | undefined, "linalg.solve");
   const both = $pair(a, b, "linalg.solve");
+  $nonEmpty(both.a, "linalg.solve", "a");
   const out = $slot();
   if (C.mlx_linalg_solve(out, both.a, both.b, on) !== 0) throw $failure("linalg.solve", [a, b]);
   return $produce("linalg.solve", out);
@@ -366,6 +377,7 @@ export function solveTriangular(a: ArrayInput, b: ArrayInput, options?: unknown)
   const on = $stream(options as StreamOptions | undefined, "linalg.solveTriangular");
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.solveTriangular", "upper");
   const both = $pair(a, b, "linalg.solveTriangular");
+  $nonEmpty(both.a, "linalg.solveTriangular", "a");
   const out = $slot();
   if (C.mlx_linalg_solve_triangular(
     out,

@@ -4,7 +4,6 @@
 
 import {
   type ArrayInput,
-  type IndexInput,
   type MxArray,
   type StreamOptions,
   C,
@@ -12,7 +11,6 @@ import {
   dtype as $dtype,
   failure as $failure,
   float as $float,
-  indexInput as $indexInput,
   input as $input,
   int as $int,
   ints as $ints,
@@ -20,7 +18,6 @@ import {
   nullable as $nullable,
   optionalDtype as $optionalDtype,
   optionalFloat as $optionalFloat,
-  optionalInt as $optionalInt,
   pair as $pair,
   produce as $produce,
   produceVector as $produceVector,
@@ -32,12 +29,16 @@ import {
 import type { Dtype } from "../src/core/dtype.ts";
 import {
   asList as $asList,
+  atLeastOne as $atLeastOne,
+  lengths as $lengths,
+  nonEmpty as $nonEmpty,
   nothingAfter as $nothingAfter,
-  nullableIndex as $nullableIndex,
   onlyStream as $onlyStream,
+  optionalCount as $optionalCount,
   trailing as $trailing,
   tuple as $tuple,
 } from "../src/ops/args.ts";
+import { emptyScan as $emptyScan, emptySort as $emptySort } from "../src/ops/empty.ts";
 import { type QuantizationMode } from "../src/ops/types.ts";
 
 const options1: readonly string[] = ["shape", "stream"];
@@ -77,38 +78,11 @@ const options28: readonly string[] = [
   "dtype",
   "stream",
 ];
-const options29: readonly string[] = [
-  "scales",
-  "biases",
-  "lhsIndices",
-  "rhsIndices",
-  "transpose",
-  "groupSize",
-  "bits",
-  "mode",
-  "sortedIndices",
-  "stream",
-];
-const options30: readonly string[] = [
-  "scales",
-  "lhsIndices",
-  "rhsIndices",
-  "groupSize",
-  "bits",
-  "mode",
-  "globalScaleX",
-  "globalScaleW",
-  "sortedIndices",
-  "stream",
-];
-const options31: readonly string[] = ["segments", "stream"];
-const options32: readonly string[] = ["alpha", "beta", "stream"];
-const options33: readonly string[] = ["blockSize", "maskOut", "maskLhs", "maskRhs", "stream"];
-const options34: readonly string[] = ["lhsIndices", "rhsIndices", "sortedIndices", "stream"];
-const options35: readonly string[] = ["offset", "axis1", "axis2", "stream"];
-const options36: readonly string[] = ["scale", "stream"];
-const options37: readonly string[] = ["allowColMajor", "stream"];
-const options38: readonly string[] = ["scales", "groupSize", "bits", "mode", "globalScaleX", "globalScaleW", "stream"];
+const options29: readonly string[] = ["alpha", "beta", "stream"];
+const options30: readonly string[] = ["blockSize", "maskOut", "maskLhs", "maskRhs", "stream"];
+const options31: readonly string[] = ["scale", "stream"];
+const options32: readonly string[] = ["allowColMajor", "stream"];
+const options33: readonly string[] = ["scales", "groupSize", "bits", "mode", "globalScaleX", "globalScaleW", "stream"];
 
 /** The options of `mx.reshape` and `mx.broadcast_to`. */
 export interface ShapeOptions extends StreamOptions {
@@ -446,54 +420,6 @@ export interface DequantizeOptions extends StreamOptions {
   dtype?: Dtype | null | undefined;
 }
 
-/** The options of `mx.gather_qmm`. */
-export interface GatherQmmOptions extends StreamOptions {
-  scales: ArrayInput;
-  /** Default: null. */
-  biases?: ArrayInput | null | undefined;
-  /** Default: null. */
-  lhsIndices?: IndexInput | null | undefined;
-  /** Default: null. */
-  rhsIndices?: IndexInput | null | undefined;
-  /** Default: true. */
-  transpose?: boolean | undefined;
-  /** Default: null. */
-  groupSize?: number | null | undefined;
-  /** Default: null. */
-  bits?: number | null | undefined;
-  /** Default: "affine". */
-  mode?: QuantizationMode | undefined;
-  /** Default: false. */
-  sortedIndices?: boolean | undefined;
-}
-
-/** The options of `mx.gather_qqmm`. */
-export interface GatherQqmmOptions extends StreamOptions {
-  /** Default: null. */
-  scales?: ArrayInput | null | undefined;
-  /** Default: null. */
-  lhsIndices?: IndexInput | null | undefined;
-  /** Default: null. */
-  rhsIndices?: IndexInput | null | undefined;
-  /** Default: null. */
-  groupSize?: number | null | undefined;
-  /** Default: null. */
-  bits?: number | null | undefined;
-  /** Default: "nvfp4". */
-  mode?: QuantizationMode | undefined;
-  /** Default: null. */
-  globalScaleX?: ArrayInput | null | undefined;
-  /** Default: null. */
-  globalScaleW?: ArrayInput | null | undefined;
-  /** Default: false. */
-  sortedIndices?: boolean | undefined;
-}
-
-/** The options of `mx.segmented_mm`. */
-export interface SegmentedMmOptions extends StreamOptions {
-  segments: IndexInput;
-}
-
 /** The options of `mx.vecdot`. */
 export interface VecdotOptions extends StreamOptions {
   /** Default: -1. */
@@ -518,26 +444,6 @@ export interface BlockMaskedMmOptions extends StreamOptions {
   maskLhs?: ArrayInput | null | undefined;
   /** Default: null. */
   maskRhs?: ArrayInput | null | undefined;
-}
-
-/** The options of `mx.gather_mm`. */
-export interface GatherMmOptions extends StreamOptions {
-  /** Default: null. */
-  lhsIndices?: IndexInput | null | undefined;
-  /** Default: null. */
-  rhsIndices?: IndexInput | null | undefined;
-  /** Default: false. */
-  sortedIndices?: boolean | undefined;
-}
-
-/** The options of `mx.diagonal`. */
-export interface DiagonalOptions extends StreamOptions {
-  /** Default: 0. */
-  offset?: number | undefined;
-  /** Default: 0. */
-  axis1?: number | undefined;
-  /** Default: 1. */
-  axis2?: number | undefined;
 }
 
 /** The options of `mx.hadamard_transform`. */
@@ -600,7 +506,7 @@ export function reshape(a: ArrayInput, shape?: unknown, options?: unknown): MxAr
   if (C.mlx_reshape(
     out,
     a$,
-    $ints(shape, "reshape", "shape"),
+    $lengths(shape, "reshape", "shape"),
     (shape as readonly number[]).length,
     on,
   ) !== 0) throw $failure("reshape", [a]);
@@ -688,7 +594,7 @@ export function unflatten(a: ArrayInput, axis?: unknown, shape?: unknown, option
     out,
     a$,
     axis$,
-    $ints(shape, "unflatten", "shape"),
+    $lengths(shape, "unflatten", "shape"),
     (shape as readonly number[]).length,
     on,
   ) !== 0) throw $failure("unflatten", [a]);
@@ -953,57 +859,6 @@ export function divide(a: ArrayInput, b: ArrayInput, options?: StreamOptions): M
   const out = $slot();
   if (C.mlx_divide(out, both.a, both.b, on) !== 0) throw $failure("divide", [a, b]);
   return $produce("divide", out);
-}
-
-/**
- * The floored quotient and the remainder of a division, element by element.
- *
- * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
- * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
- *
- * Python: `mx.divmod(a, b)`.
- */
-export function divmod(a: ArrayInput, b: ArrayInput, options?: StreamOptions): [MxArray, MxArray] {
-  if (options !== undefined) $onlyStream(options, "divmod");
-  const on = $stream(options as StreamOptions | undefined, "divmod");
-  const both = $pair(a, b, "divmod");
-  const out = $slot();
-  if (C.mlx_divmod(out, both.a, both.b, on) !== 0) throw $failure("divmod", [a, b]);
-  return $produceVector("divmod", out) as [MxArray, MxArray];
-}
-
-/**
- * The quotient rounded down to an integer, element by element.
- *
- * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
- * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
- *
- * Python: `mx.floor_divide(a, b)`.
- */
-export function floorDivide(a: ArrayInput, b: ArrayInput, options?: StreamOptions): MxArray {
-  if (options !== undefined) $onlyStream(options, "floorDivide");
-  const on = $stream(options as StreamOptions | undefined, "floorDivide");
-  const both = $pair(a, b, "floorDivide");
-  const out = $slot();
-  if (C.mlx_floor_divide(out, both.a, both.b, on) !== 0) throw $failure("floorDivide", [a, b]);
-  return $produce("floorDivide", out);
-}
-
-/**
- * The remainder of the floored division; of floats it has the sign of the divisor.
- *
- * The operands broadcast against each other and promote each other's dtype; a scalar takes the dtype beside it. Throws
- * an MlxError for shapes that do not broadcast. Throws an MlxError for complex64.
- *
- * Python: `mx.remainder(a, b)`.
- */
-export function remainder(a: ArrayInput, b: ArrayInput, options?: StreamOptions): MxArray {
-  if (options !== undefined) $onlyStream(options, "remainder");
-  const on = $stream(options as StreamOptions | undefined, "remainder");
-  const both = $pair(a, b, "remainder");
-  const out = $slot();
-  if (C.mlx_remainder(out, both.a, both.b, on) !== 0) throw $failure("remainder", [a, b]);
-  return $produce("remainder", out);
 }
 
 /**
@@ -2858,6 +2713,7 @@ export function logcumsumexp(a: ArrayInput, axis?: unknown, options?: unknown): 
   const reverse$ = reverse === undefined ? false : $bool(reverse, "logcumsumexp", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "logcumsumexp", "inclusive");
   const a$ = $input(a, "logcumsumexp", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptyScan("logcumsumexp", a, axis, null, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === undefined || axis === null
@@ -3331,6 +3187,7 @@ export function sort(a: ArrayInput, axis?: unknown, options?: unknown): MxArray 
   }
   const on = $stream(options as StreamOptions | undefined, "sort");
   const a$ = $input(a, "sort", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptySort("sort", a, axis, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === null
@@ -3362,6 +3219,7 @@ export function argsort(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
   }
   const on = $stream(options as StreamOptions | undefined, "argsort");
   const a$ = $input(a, "argsort", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptySort("argsort", a, axis, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === null
@@ -3752,6 +3610,7 @@ export function cumsum(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cumsum", "inclusive");
   const dtype$ = $optionalDtype(dtype as never, "cumsum", "dtype");
   const a$ = $input(a, "cumsum", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptyScan("cumsum", a, axis, dtype, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === undefined || axis === null
@@ -3801,6 +3660,7 @@ export function cumprod(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cumprod", "inclusive");
   const dtype$ = $optionalDtype(dtype as never, "cumprod", "dtype");
   const a$ = $input(a, "cumprod", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptyScan("cumprod", a, axis, dtype, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === undefined || axis === null
@@ -3842,6 +3702,7 @@ export function cummax(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cummax", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cummax", "inclusive");
   const a$ = $input(a, "cummax", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptyScan("cummax", a, axis, null, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === undefined || axis === null
@@ -3882,6 +3743,7 @@ export function cummin(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cummin", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cummin", "inclusive");
   const a$ = $input(a, "cummin", "a");
+  if (C.mlx_array_size(a$) === 0) return $emptyScan("cummin", a, axis, null, options as StreamOptions | undefined);
   const out = $slot();
   const status =
     axis === undefined || axis === null
@@ -4032,6 +3894,8 @@ export function conv1d(
   const dilation$ = dilation === undefined ? 1 : $int(dilation, "conv1d", "dilation");
   const groups$ = groups === undefined ? 1 : $int(groups, "conv1d", "groups");
   const both = $pair(input, weight, "conv1d");
+  $nonEmpty(both.b, "conv1d", "weight");
+  $atLeastOne(groups$, "conv1d", "groups");
   const out = $slot();
   if (C.mlx_conv1d(
     out,
@@ -4134,6 +3998,8 @@ export function conv2d(
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 2, "conv2d", "dilation");
   const groups$ = groups === undefined ? 1 : $int(groups, "conv2d", "groups");
   const both = $pair(input, weight, "conv2d");
+  $nonEmpty(both.b, "conv2d", "weight");
+  $atLeastOne(groups$, "conv2d", "groups");
   const out = $slot();
   if (C.mlx_conv2d(
     out,
@@ -4239,6 +4105,8 @@ export function conv3d(
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 3, "conv3d", "dilation");
   const groups$ = groups === undefined ? 1 : $int(groups, "conv3d", "groups");
   const both = $pair(input, weight, "conv3d");
+  $nonEmpty(both.b, "conv3d", "weight");
+  $atLeastOne(groups$, "conv3d", "groups");
   const out = $slot();
   if (C.mlx_conv3d(
     out,
@@ -4369,6 +4237,8 @@ export function convTranspose1d(
   const outputPadding$ = outputPadding === undefined ? 0 : $int(outputPadding, "convTranspose1d", "outputPadding");
   const groups$ = groups === undefined ? 1 : $int(groups, "convTranspose1d", "groups");
   const both = $pair(input, weight, "convTranspose1d");
+  $nonEmpty(both.b, "convTranspose1d", "weight");
+  $atLeastOne(groups$, "convTranspose1d", "groups");
   const out = $slot();
   if (C.mlx_conv_transpose1d(
     out,
@@ -4495,6 +4365,8 @@ export function convTranspose2d(
   const outputPadding$ = $tuple(outputPadding === undefined ? 0 : outputPadding, 2, "convTranspose2d", "outputPadding");
   const groups$ = groups === undefined ? 1 : $int(groups, "convTranspose2d", "groups");
   const both = $pair(input, weight, "convTranspose2d");
+  $nonEmpty(both.b, "convTranspose2d", "weight");
+  $atLeastOne(groups$, "convTranspose2d", "groups");
   const out = $slot();
   if (C.mlx_conv_transpose2d(
     out,
@@ -4625,6 +4497,8 @@ export function convTranspose3d(
   const outputPadding$ = $tuple(outputPadding === undefined ? 0 : outputPadding, 3, "convTranspose3d", "outputPadding");
   const groups$ = groups === undefined ? 1 : $int(groups, "convTranspose3d", "groups");
   const both = $pair(input, weight, "convTranspose3d");
+  $nonEmpty(both.b, "convTranspose3d", "weight");
+  $atLeastOne(groups$, "convTranspose3d", "groups");
   const out = $slot();
   if (C.mlx_conv_transpose3d(
     out,
@@ -4861,12 +4735,14 @@ export function quantizedMatmul(
   }
   const on = $stream(options as StreamOptions | undefined, "quantizedMatmul");
   const transpose$ = transpose === undefined ? true : $bool(transpose, "quantizedMatmul", "transpose");
-  const groupSize$ = $optionalInt(groupSize as never, "quantizedMatmul", "groupSize");
-  const bits$ = $optionalInt(bits as never, "quantizedMatmul", "bits");
+  const groupSize$ = $optionalCount(groupSize, "quantizedMatmul", "groupSize");
+  const bits$ = $optionalCount(bits, "quantizedMatmul", "bits");
   const mode$ = $str(mode === undefined ? "affine" : mode, "quantizedMatmul", "mode");
   const scales$ = $input((scales) as ArrayInput, "quantizedMatmul", "scales");
   const biases$ = $nullable(biases as ArrayInput | null | undefined, "quantizedMatmul", "biases");
   const both = $pair(x, w, "quantizedMatmul");
+  $nonEmpty(both.a, "quantizedMatmul", "x");
+  $nonEmpty(both.b, "quantizedMatmul", "w");
   const out = $slot();
   if (C.mlx_quantized_matmul(
     out,
@@ -5022,8 +4898,8 @@ export function dequantize(
     $trailing(options, "dequantize", options28, 7);
   }
   const on = $stream(options as StreamOptions | undefined, "dequantize");
-  const groupSize$ = $optionalInt(groupSize as never, "dequantize", "groupSize");
-  const bits$ = $optionalInt(bits as never, "dequantize", "bits");
+  const groupSize$ = $optionalCount(groupSize, "dequantize", "groupSize");
+  const bits$ = $optionalCount(bits, "dequantize", "bits");
   const mode$ = $str(mode === undefined ? "affine" : mode, "dequantize", "mode");
   const dtype$ = $optionalDtype(dtype as never, "dequantize", "dtype");
   const w$ = $input(w, "dequantize", "w");
@@ -5044,475 +4920,6 @@ export function dequantize(
     on,
   ) !== 0) throw $failure("dequantize", [w, scales, biases, globalScale]);
   return $produce("dequantize", out);
-}
-
-/**
- * Products with quantized matrices that are picked by index.
- *
- * lhsIndices and rhsIndices pick among the matrices of x and w; null takes them in order. The matrix is packed as
- * `mx.quantize` packs it; groupSize, bits and mode must be those it was packed with.
- *
- * Defaults: biases null, lhsIndices null, rhsIndices null, transpose true, groupSize null, bits null, mode "affine",
- * sortedIndices false. Python: `mx.gather_qmm(x, w, /, scales, biases=None, lhs_indices=None, rhs_indices=None,
- * transpose=True, group_size=None, bits=None, mode='affine', *, sorted_indices=False)`.
- */
-export function gatherQmm(x: ArrayInput, w: ArrayInput, options: GatherQmmOptions): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  options?: Omit<GatherQmmOptions, "scales">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  transpose: boolean | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  transpose: boolean | undefined,
-  groupSize: number | null | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  transpose: boolean | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize" | "bits">,
-): MxArray;
-/** Products with quantized matrices that are picked by index. */
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput,
-  biases: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  transpose: boolean | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  mode: QuantizationMode | undefined,
-  options?: Omit<GatherQmmOptions, "scales" | "biases" | "lhsIndices" | "rhsIndices" | "transpose" | "groupSize" | "bits" | "mode">,
-): MxArray;
-export function gatherQmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales?: unknown,
-  biases?: unknown,
-  lhsIndices?: unknown,
-  rhsIndices?: unknown,
-  transpose?: unknown,
-  groupSize?: unknown,
-  bits?: unknown,
-  mode?: unknown,
-  options?: unknown,
-): MxArray {
-  let sortedIndices: unknown;
-  if ($isOptions(scales)) {
-    $nothingAfter(biases ?? lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(scales, "gatherQmm", options29, 0);
-    scales = given.scales;
-    biases = given.biases;
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    transpose = given.transpose;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(biases)) {
-    $nothingAfter(lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(biases, "gatherQmm", options29, 1);
-    biases = given.biases;
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    transpose = given.transpose;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(lhsIndices)) {
-    $nothingAfter(rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(lhsIndices, "gatherQmm", options29, 2);
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    transpose = given.transpose;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(rhsIndices)) {
-    $nothingAfter(transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(rhsIndices, "gatherQmm", options29, 3);
-    rhsIndices = given.rhsIndices;
-    transpose = given.transpose;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(transpose)) {
-    $nothingAfter(groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(transpose, "gatherQmm", options29, 4);
-    transpose = given.transpose;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(groupSize)) {
-    $nothingAfter(bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(groupSize, "gatherQmm", options29, 5);
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(bits)) {
-    $nothingAfter(mode ?? options, "gatherQmm");
-    const given = $trailing(bits, "gatherQmm", options29, 6);
-    bits = given.bits;
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(mode)) {
-    $nothingAfter(options, "gatherQmm");
-    const given = $trailing(mode, "gatherQmm", options29, 7);
-    mode = given.mode;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if (options !== undefined) {
-    const given = $trailing(options, "gatherQmm", options29, 8);
-    sortedIndices = given.sortedIndices;
-  }
-  const on = $stream(options as StreamOptions | undefined, "gatherQmm");
-  const transpose$ = transpose === undefined ? true : $bool(transpose, "gatherQmm", "transpose");
-  const groupSize$ = $optionalInt(groupSize as never, "gatherQmm", "groupSize");
-  const bits$ = $optionalInt(bits as never, "gatherQmm", "bits");
-  const mode$ = $str(mode === undefined ? "affine" : mode, "gatherQmm", "mode");
-  const sortedIndices$ = sortedIndices === undefined ? false : $bool(sortedIndices, "gatherQmm", "sortedIndices");
-  const scales$ = $input((scales) as ArrayInput, "gatherQmm", "scales");
-  const biases$ = $nullable(biases as ArrayInput | null | undefined, "gatherQmm", "biases");
-  const lhsIndices$ = $nullableIndex(lhsIndices, "gatherQmm", "lhsIndices");
-  const rhsIndices$ = $nullableIndex(rhsIndices, "gatherQmm", "rhsIndices");
-  const both = $pair(x, w, "gatherQmm");
-  const out = $slot();
-  if (C.mlx_gather_qmm(
-    out,
-    both.a,
-    both.b,
-    scales$,
-    biases$,
-    lhsIndices$,
-    rhsIndices$,
-    transpose$,
-    groupSize$,
-    bits$,
-    mode$,
-    sortedIndices$,
-    on,
-  ) !== 0) throw $failure("gatherQmm", [x, w, scales, biases, lhsIndices, rhsIndices]);
-  return $produce("gatherQmm", out);
-}
-
-/**
- * Products of x, quantized on the way, with quantized matrices that are picked by index.
- *
- * lhsIndices and rhsIndices pick among the matrices of x and w; null takes them in order. The matrix is packed as
- * `mx.quantize` packs it; groupSize, bits and mode must be those it was packed with.
- *
- * Defaults: scales null, lhsIndices null, rhsIndices null, groupSize null, bits null, mode "nvfp4", globalScaleX null,
- * globalScaleW null, sortedIndices false. Python: `mx.gather_qqmm(x, w, /, scales=None, lhs_indices=None,
- * rhs_indices=None, group_size=None, bits=None, mode='nvfp4', global_scale_x=None, global_scale_w=None, *,
- * sorted_indices=False)`.
- */
-export function gatherQqmm(x: ArrayInput, w: ArrayInput, options?: GatherQqmmOptions): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  groupSize: number | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  mode: QuantizationMode | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  mode: QuantizationMode | undefined,
-  globalScaleX: ArrayInput | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode" | "globalScaleX">,
-): MxArray;
-/** Products of x, quantized on the way, with quantized matrices that are picked by index. */
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales: ArrayInput | null | undefined,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  groupSize: number | null | undefined,
-  bits: number | null | undefined,
-  mode: QuantizationMode | undefined,
-  globalScaleX: ArrayInput | null | undefined,
-  globalScaleW: ArrayInput | null | undefined,
-  options?: Omit<GatherQqmmOptions, "scales" | "lhsIndices" | "rhsIndices" | "groupSize" | "bits" | "mode" | "globalScaleX" | "globalScaleW">,
-): MxArray;
-export function gatherQqmm(
-  x: ArrayInput,
-  w: ArrayInput,
-  scales?: unknown,
-  lhsIndices?: unknown,
-  rhsIndices?: unknown,
-  groupSize?: unknown,
-  bits?: unknown,
-  mode?: unknown,
-  globalScaleX?: unknown,
-  globalScaleW?: unknown,
-  options?: unknown,
-): MxArray {
-  let sortedIndices: unknown;
-  if ($isOptions(scales)) {
-    $nothingAfter(
-      lhsIndices ?? rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options,
-      "gatherQqmm",
-    );
-    const given = $trailing(scales, "gatherQqmm", options30, 0);
-    scales = given.scales;
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(lhsIndices)) {
-    $nothingAfter(rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(lhsIndices, "gatherQqmm", options30, 1);
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(rhsIndices)) {
-    $nothingAfter(groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(rhsIndices, "gatherQqmm", options30, 2);
-    rhsIndices = given.rhsIndices;
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(groupSize)) {
-    $nothingAfter(bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(groupSize, "gatherQqmm", options30, 3);
-    groupSize = given.groupSize;
-    bits = given.bits;
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(bits)) {
-    $nothingAfter(mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(bits, "gatherQqmm", options30, 4);
-    bits = given.bits;
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(mode)) {
-    $nothingAfter(globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(mode, "gatherQqmm", options30, 5);
-    mode = given.mode;
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(globalScaleX)) {
-    $nothingAfter(globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(globalScaleX, "gatherQqmm", options30, 6);
-    globalScaleX = given.globalScaleX;
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(globalScaleW)) {
-    $nothingAfter(options, "gatherQqmm");
-    const given = $trailing(globalScaleW, "gatherQqmm", options30, 7);
-    globalScaleW = given.globalScaleW;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if (options !== undefined) {
-    const given = $trailing(options, "gatherQqmm", options30, 8);
-    sortedIndices = given.sortedIndices;
-  }
-  const on = $stream(options as StreamOptions | undefined, "gatherQqmm");
-  const groupSize$ = $optionalInt(groupSize as never, "gatherQqmm", "groupSize");
-  const bits$ = $optionalInt(bits as never, "gatherQqmm", "bits");
-  const mode$ = $str(mode === undefined ? "nvfp4" : mode, "gatherQqmm", "mode");
-  const sortedIndices$ = sortedIndices === undefined ? false : $bool(sortedIndices, "gatherQqmm", "sortedIndices");
-  const scales$ = $nullable(scales as ArrayInput | null | undefined, "gatherQqmm", "scales");
-  const lhsIndices$ = $nullableIndex(lhsIndices, "gatherQqmm", "lhsIndices");
-  const rhsIndices$ = $nullableIndex(rhsIndices, "gatherQqmm", "rhsIndices");
-  const globalScaleX$ = $nullable(globalScaleX as ArrayInput | null | undefined, "gatherQqmm", "globalScaleX");
-  const globalScaleW$ = $nullable(globalScaleW as ArrayInput | null | undefined, "gatherQqmm", "globalScaleW");
-  const both = $pair(x, w, "gatherQqmm");
-  const out = $slot();
-  if (C.mlx_gather_qqmm(
-    out,
-    both.a,
-    both.b,
-    scales$,
-    lhsIndices$,
-    rhsIndices$,
-    groupSize$,
-    bits$,
-    mode$,
-    globalScaleX$,
-    globalScaleW$,
-    sortedIndices$,
-    on,
-  ) !== 0) throw $failure("gatherQqmm", [x, w, scales, lhsIndices, rhsIndices, globalScaleX, globalScaleW]);
-  return $produce("gatherQqmm", out);
-}
-
-/**
- * Matrix products over segments of the inner axis.
- *
- * segments is [..., 2]: where each begins and ends.
- *
- * Python: `mx.segmented_mm(a, b, /, segments)`.
- */
-export function segmentedMm(a: ArrayInput, b: ArrayInput, options: SegmentedMmOptions): MxArray;
-/** Matrix products over segments of the inner axis. */
-export function segmentedMm(a: ArrayInput, b: ArrayInput, segments: IndexInput, options?: StreamOptions): MxArray;
-export function segmentedMm(a: ArrayInput, b: ArrayInput, segments?: unknown, options?: unknown): MxArray {
-  if ($isOptions(segments)) {
-    $nothingAfter(options, "segmentedMm");
-    const given = $trailing(segments, "segmentedMm", options31, 0);
-    segments = given.segments;
-    options = given;
-  } else if (options !== undefined) {
-    $trailing(options, "segmentedMm", options31, 1);
-  }
-  const on = $stream(options as StreamOptions | undefined, "segmentedMm");
-  const segments$ = $indexInput(segments as IndexInput, "segmentedMm", "segments");
-  const both = $pair(a, b, "segmentedMm");
-  const out = $slot();
-  if (C.mlx_segmented_mm(out, both.a, both.b, segments$, on) !== 0) throw $failure("segmentedMm", [a, b, segments]);
-  return $produce("segmentedMm", out);
 }
 
 /**
@@ -5627,17 +5034,17 @@ export function addmm(
 ): MxArray {
   if ($isOptions(alpha)) {
     $nothingAfter(beta ?? options, "addmm");
-    const given = $trailing(alpha, "addmm", options32, 0);
+    const given = $trailing(alpha, "addmm", options29, 0);
     alpha = given.alpha;
     beta = given.beta;
     options = given;
   } else if ($isOptions(beta)) {
     $nothingAfter(options, "addmm");
-    const given = $trailing(beta, "addmm", options32, 1);
+    const given = $trailing(beta, "addmm", options29, 1);
     beta = given.beta;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "addmm", options32, 2);
+    $trailing(options, "addmm", options29, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "addmm");
   const alpha$ = alpha === undefined ? 1 : $float(alpha, "addmm", "alpha");
@@ -5704,7 +5111,7 @@ export function blockMaskedMm(
 ): MxArray {
   if ($isOptions(blockSize)) {
     $nothingAfter(maskOut ?? maskLhs ?? maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(blockSize, "blockMaskedMm", options33, 0);
+    const given = $trailing(blockSize, "blockMaskedMm", options30, 0);
     blockSize = given.blockSize;
     maskOut = given.maskOut;
     maskLhs = given.maskLhs;
@@ -5712,24 +5119,24 @@ export function blockMaskedMm(
     options = given;
   } else if ($isOptions(maskOut)) {
     $nothingAfter(maskLhs ?? maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(maskOut, "blockMaskedMm", options33, 1);
+    const given = $trailing(maskOut, "blockMaskedMm", options30, 1);
     maskOut = given.maskOut;
     maskLhs = given.maskLhs;
     maskRhs = given.maskRhs;
     options = given;
   } else if ($isOptions(maskLhs)) {
     $nothingAfter(maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(maskLhs, "blockMaskedMm", options33, 2);
+    const given = $trailing(maskLhs, "blockMaskedMm", options30, 2);
     maskLhs = given.maskLhs;
     maskRhs = given.maskRhs;
     options = given;
   } else if ($isOptions(maskRhs)) {
     $nothingAfter(options, "blockMaskedMm");
-    const given = $trailing(maskRhs, "blockMaskedMm", options33, 3);
+    const given = $trailing(maskRhs, "blockMaskedMm", options30, 3);
     maskRhs = given.maskRhs;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "blockMaskedMm", options33, 4);
+    $trailing(options, "blockMaskedMm", options30, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "blockMaskedMm");
   const blockSize$ = blockSize === undefined ? 64 : $int(blockSize, "blockMaskedMm", "blockSize");
@@ -5749,138 +5156,6 @@ export function blockMaskedMm(
     on,
   ) !== 0) throw $failure("blockMaskedMm", [a, b, maskOut, maskLhs, maskRhs]);
   return $produce("blockMaskedMm", out);
-}
-
-/**
- * Matrix products of matrices that are picked by index.
- *
- * lhsIndices and rhsIndices pick among the matrices of a and b; null takes them in order. sortedIndices says that they
- * are sorted, which is faster.
- *
- * Defaults: lhsIndices null, rhsIndices null, sortedIndices false. Python: `mx.gather_mm(a, b, /, lhs_indices,
- * rhs_indices, *, sorted_indices=False)`.
- */
-export function gatherMm(a: ArrayInput, b: ArrayInput, options?: GatherMmOptions): MxArray;
-/** Matrix products of matrices that are picked by index. */
-export function gatherMm(
-  a: ArrayInput,
-  b: ArrayInput,
-  lhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherMmOptions, "lhsIndices">,
-): MxArray;
-/** Matrix products of matrices that are picked by index. */
-export function gatherMm(
-  a: ArrayInput,
-  b: ArrayInput,
-  lhsIndices: IndexInput | null | undefined,
-  rhsIndices: IndexInput | null | undefined,
-  options?: Omit<GatherMmOptions, "lhsIndices" | "rhsIndices">,
-): MxArray;
-export function gatherMm(
-  a: ArrayInput,
-  b: ArrayInput,
-  lhsIndices?: unknown,
-  rhsIndices?: unknown,
-  options?: unknown,
-): MxArray {
-  let sortedIndices: unknown;
-  if ($isOptions(lhsIndices)) {
-    $nothingAfter(rhsIndices ?? options, "gatherMm");
-    const given = $trailing(lhsIndices, "gatherMm", options34, 0);
-    lhsIndices = given.lhsIndices;
-    rhsIndices = given.rhsIndices;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if ($isOptions(rhsIndices)) {
-    $nothingAfter(options, "gatherMm");
-    const given = $trailing(rhsIndices, "gatherMm", options34, 1);
-    rhsIndices = given.rhsIndices;
-    sortedIndices = given.sortedIndices;
-    options = given;
-  } else if (options !== undefined) {
-    const given = $trailing(options, "gatherMm", options34, 2);
-    sortedIndices = given.sortedIndices;
-  }
-  const on = $stream(options as StreamOptions | undefined, "gatherMm");
-  const sortedIndices$ = sortedIndices === undefined ? false : $bool(sortedIndices, "gatherMm", "sortedIndices");
-  const lhsIndices$ = $nullableIndex(lhsIndices, "gatherMm", "lhsIndices");
-  const rhsIndices$ = $nullableIndex(rhsIndices, "gatherMm", "rhsIndices");
-  const both = $pair(a, b, "gatherMm");
-  const out = $slot();
-  if (C.mlx_gather_mm(
-    out,
-    both.a,
-    both.b,
-    lhsIndices$,
-    rhsIndices$,
-    sortedIndices$,
-    on,
-  ) !== 0) throw $failure("gatherMm", [a, b, lhsIndices, rhsIndices]);
-  return $produce("gatherMm", out);
-}
-
-/**
- * The elements on a diagonal of two axes.
- *
- * The diagonal becomes the last axis. offset moves it up (positive) or down. Throws an MlxError for fewer than two
- * axes, or axes that are the same.
- *
- * Defaults: offset 0, axis1 0, axis2 1. Python: `mx.diagonal(a, offset=0, axis1=0, axis2=1)`.
- */
-export function diagonal(a: ArrayInput, options?: DiagonalOptions): MxArray;
-/** The elements on a diagonal of two axes. */
-export function diagonal(a: ArrayInput, offset: number | undefined, options?: Omit<DiagonalOptions, "offset">): MxArray;
-/** The elements on a diagonal of two axes. */
-export function diagonal(
-  a: ArrayInput,
-  offset: number | undefined,
-  axis1: number | undefined,
-  options?: Omit<DiagonalOptions, "offset" | "axis1">,
-): MxArray;
-/** The elements on a diagonal of two axes. */
-export function diagonal(
-  a: ArrayInput,
-  offset: number | undefined,
-  axis1: number | undefined,
-  axis2: number | undefined,
-  options?: StreamOptions,
-): MxArray;
-export function diagonal(
-  a: ArrayInput,
-  offset?: unknown,
-  axis1?: unknown,
-  axis2?: unknown,
-  options?: unknown,
-): MxArray {
-  if ($isOptions(offset)) {
-    $nothingAfter(axis1 ?? axis2 ?? options, "diagonal");
-    const given = $trailing(offset, "diagonal", options35, 0);
-    offset = given.offset;
-    axis1 = given.axis1;
-    axis2 = given.axis2;
-    options = given;
-  } else if ($isOptions(axis1)) {
-    $nothingAfter(axis2 ?? options, "diagonal");
-    const given = $trailing(axis1, "diagonal", options35, 1);
-    axis1 = given.axis1;
-    axis2 = given.axis2;
-    options = given;
-  } else if ($isOptions(axis2)) {
-    $nothingAfter(options, "diagonal");
-    const given = $trailing(axis2, "diagonal", options35, 2);
-    axis2 = given.axis2;
-    options = given;
-  } else if (options !== undefined) {
-    $trailing(options, "diagonal", options35, 3);
-  }
-  const on = $stream(options as StreamOptions | undefined, "diagonal");
-  const offset$ = offset === undefined ? 0 : $int(offset, "diagonal", "offset");
-  const axis1$ = axis1 === undefined ? 0 : $int(axis1, "diagonal", "axis1");
-  const axis2$ = axis2 === undefined ? 1 : $int(axis2, "diagonal", "axis2");
-  const a$ = $input(a, "diagonal", "a");
-  const out = $slot();
-  if (C.mlx_diagonal(out, a$, offset$, axis1$, axis2$, on) !== 0) throw $failure("diagonal", [a]);
-  return $produce("diagonal", out);
 }
 
 /**
@@ -6044,11 +5319,11 @@ export function hadamardTransform(a: ArrayInput, scale: number | null | undefine
 export function hadamardTransform(a: ArrayInput, scale?: unknown, options?: unknown): MxArray {
   if ($isOptions(scale)) {
     $nothingAfter(options, "hadamardTransform");
-    const given = $trailing(scale, "hadamardTransform", options36, 0);
+    const given = $trailing(scale, "hadamardTransform", options31, 0);
     scale = given.scale;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "hadamardTransform", options36, 1);
+    $trailing(options, "hadamardTransform", options31, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "hadamardTransform");
   const scale$ = $optionalFloat(scale as never, "hadamardTransform", "scale");
@@ -6103,11 +5378,11 @@ export function contiguous(a: ArrayInput, allowColMajor: boolean | undefined, op
 export function contiguous(a: ArrayInput, allowColMajor?: unknown, options?: unknown): MxArray {
   if ($isOptions(allowColMajor)) {
     $nothingAfter(options, "contiguous");
-    const given = $trailing(allowColMajor, "contiguous", options37, 0);
+    const given = $trailing(allowColMajor, "contiguous", options32, 0);
     allowColMajor = given.allowColMajor;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "contiguous", options37, 1);
+    $trailing(options, "contiguous", options32, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "contiguous");
   const allowColMajor$ = allowColMajor === undefined ? false : $bool(allowColMajor, "contiguous", "allowColMajor");
@@ -6196,7 +5471,7 @@ export function qqmm(
 ): MxArray {
   if ($isOptions(scales)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(scales, "qqmm", options38, 0);
+    const given = $trailing(scales, "qqmm", options33, 0);
     scales = given.scales;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -6206,7 +5481,7 @@ export function qqmm(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(groupSize, "qqmm", options38, 1);
+    const given = $trailing(groupSize, "qqmm", options33, 1);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
@@ -6215,7 +5490,7 @@ export function qqmm(
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(bits, "qqmm", options38, 2);
+    const given = $trailing(bits, "qqmm", options33, 2);
     bits = given.bits;
     mode = given.mode;
     globalScaleX = given.globalScaleX;
@@ -6223,28 +5498,28 @@ export function qqmm(
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(mode, "qqmm", options38, 3);
+    const given = $trailing(mode, "qqmm", options33, 3);
     mode = given.mode;
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
     options = given;
   } else if ($isOptions(globalScaleX)) {
     $nothingAfter(globalScaleW ?? options, "qqmm");
-    const given = $trailing(globalScaleX, "qqmm", options38, 4);
+    const given = $trailing(globalScaleX, "qqmm", options33, 4);
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
     options = given;
   } else if ($isOptions(globalScaleW)) {
     $nothingAfter(options, "qqmm");
-    const given = $trailing(globalScaleW, "qqmm", options38, 5);
+    const given = $trailing(globalScaleW, "qqmm", options33, 5);
     globalScaleW = given.globalScaleW;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "qqmm", options38, 6);
+    $trailing(options, "qqmm", options33, 6);
   }
   const on = $stream(options as StreamOptions | undefined, "qqmm");
-  const groupSize$ = $optionalInt(groupSize as never, "qqmm", "groupSize");
-  const bits$ = $optionalInt(bits as never, "qqmm", "bits");
+  const groupSize$ = $optionalCount(groupSize, "qqmm", "groupSize");
+  const bits$ = $optionalCount(bits, "qqmm", "bits");
   const mode$ = $str(mode === undefined ? "nvfp4" : mode, "qqmm", "mode");
   const scales$ = $nullable(scales as ArrayInput | null | undefined, "qqmm", "scales");
   const globalScaleX$ = $nullable(globalScaleX as ArrayInput | null | undefined, "qqmm", "globalScaleX");

@@ -13,10 +13,11 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
-import { type Dtype, dtypeCodes } from "../core/dtype.ts";
+import { type Dtype, dtypeCodes, integerBounds, isInteger } from "../core/dtype.ts";
 import { newScalar, WeakFloat } from "../core/scalar.ts";
 import { holdArray } from "../core/temporaries.ts";
 import { nothingAfter, trailing } from "./args.ts";
+import { requireFit } from "./fit.ts";
 import { step } from "./steps.ts";
 
 /** A bound of a range. A bigint is an integer like any other; `mx.float(2)` makes the range one of floats. */
@@ -38,7 +39,7 @@ const SAFE = 9007199254740992n;
  *
  * Integers give int32, or int64 where a bound does not fit; a fraction or `mx.float` among them gives float32. With a
  * bigint bound past 2^53 the elements are exact. An empty range gives an array of no elements. Throws a RangeError for
- * a step of zero and for a length past 2^31. Defaults: start 0, step 1, dtype null.
+ * a step of zero, for a length past 2^31, and where the dtype cannot hold an element. Defaults: start 0, step 1, dtype null.
  * Python: `mx.arange(start, stop, step, dtype=None)` and `mx.arange(stop, step=None, dtype=None)`.
  *
  * @example
@@ -93,11 +94,22 @@ function range(from: RangeNumber, to: RangeNumber, by: RangeNumber, dtype: unkno
   if (Number(plain(by)) === 0) refuse(new RangeError("arange: step must not be zero."));
   const wide = [from, to, by].some((value) => typeof value === "bigint" && (value > SAFE || value < -SAFE));
   if (wide) return wideRange([from, to, by], kind as Dtype, options);
+  const [start, stop, step] = [from, to, by].map((value) => Number(plain(value))) as [number, number, number];
+  requireElements(start, stop, step, kind as Dtype);
   const on = stream(options, "arange");
   const out = slot();
-  const [start, stop, step] = [from, to, by].map((value) => Number(plain(value))) as [number, number, number];
   if (C.mlx_arange(out, start, stop, step, code, on) !== 0) throw failure("arange", []);
   return produce("arange", out);
+}
+
+/** Native code wraps what an integer dtype cannot hold, and counts in doubles: both ends must be right. */
+function requireElements(start: number, stop: number, step: number, dtype: Dtype): void {
+  const first = Math.trunc(start);
+  // The distance of two elements of an integer range, as MLX has it.
+  const distance = Math.trunc(start + step) - first;
+  const count = Math.ceil((stop - start) / step);
+  if (!isInteger(dtype) || !(count > 0)) return;
+  requireFit([first, first + distance * (count - 1)], dtype, "arange");
 }
 
 /** Bounds that doubles cannot hold: the offsets are made as a range, and the start is added to them in int64. */
@@ -108,6 +120,10 @@ function wideRange(bounds: readonly RangeNumber[], dtype: Dtype, options: Stream
   const [from, to, by] = bounds.map(exact) as [bigint, bigint, bigint];
   const count = (to - from) / by + ((to - from) % by === 0n ? 0n : 1n);
   const length = to > from === by > 0n && to !== from ? count : 0n;
+  const last = from + (length - 1n) * by;
+  if (length > 0n && fitsNot(last, dtype)) {
+    refuse(new RangeError(`arange: the element ${last} does not fit ${dtype}.`));
+  }
   if (length * (by < 0n ? -by : by) > SAFE) {
     refuse(new RangeError("arange: the distance from start to stop is past 2^53, further than MLX counts."));
   }
@@ -118,6 +134,11 @@ function wideRange(bounds: readonly RangeNumber[], dtype: Dtype, options: Stream
   const sum = slot();
   if (C.mlx_add(sum, offsets, holdArray(startScalar(from, dtype)), on) !== 0) throw failure("arange", []);
   return produce("arange", sum);
+}
+
+function fitsNot(value: bigint, dtype: Dtype): boolean {
+  const [low, high] = integerBounds[dtype]!;
+  return value < low || value > high;
 }
 
 function startScalar(from: bigint, dtype: Dtype): number {

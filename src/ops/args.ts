@@ -1,6 +1,17 @@
 /** The calling convention of generated operations: the trailing options, and conversions that need more than core's. */
 
-import { type ArrayInput, checkOptions, type IndexInput, indexInput, int, isOptions, refuse } from "../core/call.ts";
+import {
+  type ArrayInput,
+  C,
+  checkOptions,
+  type IndexInput,
+  indexInput,
+  int,
+  ints,
+  isOptions,
+  optionalInt,
+  refuse,
+} from "../core/call.ts";
 import { describe } from "../core/describe.ts";
 import { MxArray } from "../core/array.ts";
 import type { Pointer } from "../backend/types.ts";
@@ -51,6 +62,35 @@ export function tuple(value: unknown, length: number, op: string, name: string):
     );
   }
   return value.map((item, i) => int(item, op, `${name}[${i}]`));
+}
+
+/** Lengths of axes, of which one may be -1: it is what is left. */
+export function lengths(value: unknown, op: string, name: string): Pointer {
+  const address = ints(value, op, name);
+  const list = value as readonly number[];
+  for (let i = 0; i < list.length; i++) {
+    if (list[i]! < -1) refuse(new RangeError(`${op}: ${name}[${i}] must be -1 or more, got ${list[i]}.`));
+  }
+  if (list.includes(-1) && list.includes(0)) {
+    refuse(new RangeError(`${op}: ${name} [${list.join(", ")}] leaves -1 open, since it has a 0.`));
+  }
+  return address;
+}
+
+/** An optional integer that must be 1 or more. */
+export function optionalCount(value: unknown, op: string, name: string): number {
+  if (value === undefined || value === null) return 0;
+  return optionalInt(atLeastOne(int(value, op, name), op, name), op, name);
+}
+
+/** Refuses counts below 1, by which MLX would divide. */
+export function atLeastOne(value: number, op: string, name: string): number {
+  return value >= 1 ? value : refuse(new RangeError(`${op}: ${name} must be 1 or more, got ${value}.`));
+}
+
+/** Refuses an array without elements, where MLX would divide by a length. */
+export function nonEmpty(array: Pointer, op: string, name: string): void {
+  if (C.mlx_array_size(array) === 0) refuse(new RangeError(`${op}: ${name} has no elements.`));
 }
 
 /** An index array, or the empty handle where there is none. */

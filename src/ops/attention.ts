@@ -19,6 +19,7 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
+import { shapeOfInput } from "./args.ts";
 
 export function ropeBody(
   a: ArrayInput,
@@ -66,6 +67,8 @@ export function scaledDotProductAttentionBody(
   const queries = input(q, op, "q");
   const keys = input(k, op, "k");
   const values = input(v, op, "v");
+  // MLX divides the heads of the queries by those of the keys.
+  if (shapeOfInput(k)[1] === 0) refuse(new RangeError(`${op}: k has no heads.`));
   const masks = mask instanceof MxArray ? input(mask, op, "mask") : 0;
   const drains = nullable(sinks, op, "sinks");
   const out = slot();

@@ -17,7 +17,7 @@ import {
 } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
 import type { Pointer } from "../backend/types.ts";
-import { asList, shapeOfInput } from "./args.ts";
+import { asList, atLeastOne, nonEmpty, shapeOfInput } from "./args.ts";
 import { reshaped, step } from "./steps.ts";
 import type { ConvolveMode } from "./types.ts";
 
@@ -47,7 +47,7 @@ export function convGeneralBody(
   const op = "convGeneral";
   const on = stream(options, op);
   const flipped = bool(flip, op, "flip");
-  const parts = int(groups, op, "groups");
+  const parts = atLeastOne(int(groups, op, "groups"), op, "groups");
   const steps = directions(stride, op, "stride");
   const ends = Array.isArray(padding) && padding.length === 2 && padding.every(Array.isArray);
   const low = directions(ends ? padding[0] : padding, op, "padding");
@@ -55,6 +55,7 @@ export function convGeneralBody(
   const kernel = directions(kernelDilation, op, "kernelDilation");
   const spread = directions(inputDilation, op, "inputDilation");
   const both = pair(input, weight, op);
+  nonEmpty(both.b, op, "weight");
   const out = slot();
   const status = C.mlx_conv_general(
     out,

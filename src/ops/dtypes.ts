@@ -108,7 +108,7 @@ function isOfKind(dtype: Dtype, kind: unknown): boolean {
 }
 
 /** The dtype that an operation on both gives. */
-function promote(a: Dtype, b: Dtype): Dtype {
+export function promote(a: Dtype, b: Dtype): Dtype {
   if (a === b || b === "bool") return a;
   if (a === "bool") return b;
   if (a === "complex64" || b === "complex64") return "complex64";

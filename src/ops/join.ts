@@ -37,6 +37,8 @@ export function dependsBody(
   dependencies: MxArray | readonly MxArray[],
 ): MxArray | MxArray[] {
   const single = inputs instanceof MxArray;
+  // MLX takes the first without looking whether there is one.
+  if (Array.isArray(inputs) && inputs.length === 0) return [];
   const first = vector(single ? [inputs] : inputs, "depends", "inputs");
   const second = vector(dependencies instanceof MxArray ? [dependencies] : dependencies, "depends", "dependencies");
   const out = slot();

@@ -8,14 +8,13 @@ import {
   isOptions,
   MxArray,
   nullable,
-  optionalInt,
   produceVector,
   slot,
   str,
   stream,
   type StreamOptions,
 } from "../core/call.ts";
-import { nothingAfter, trailing } from "./args.ts";
+import { nothingAfter, optionalCount, trailing } from "./args.ts";
 import type { QuantizationMode } from "./types.ts";
 
 /** The options of `mx.quantize`. */
@@ -105,8 +104,8 @@ export function quantize(
     given = trailing(options, "quantize", names, 3);
   }
   const on = stream(given, "quantize");
-  const size = optionalInt(groupSize as Count, "quantize", "groupSize");
-  const width = optionalInt(bits as Count, "quantize", "bits");
+  const size = optionalCount(groupSize, "quantize", "groupSize");
+  const width = optionalCount(bits, "quantize", "bits");
   const word = str(mode === undefined ? "affine" : mode, "quantize", "mode");
   const matrix = input(w, "quantize", "w");
   const scale = nullable(given.globalScale as ArrayInput | null | undefined, "quantize", "globalScale");

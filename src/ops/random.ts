@@ -15,8 +15,9 @@ import {
   stream,
   type StreamOptions,
 } from "../core/call.ts";
-import type { Dtype } from "../core/dtype.ts";
-import { shapeOfInput } from "./args.ts";
+import type { Pointer } from "../backend/types.ts";
+import { type Dtype, dtypeCodes } from "../core/dtype.ts";
+import { axisLength, shapeOfInput } from "./args.ts";
 import { broadcastShapes } from "./dtypes.ts";
 import { keyOrNext } from "./random-state.ts";
 
@@ -103,6 +104,7 @@ export function permutationBody(
   const op = "random.permutation";
   const on = stream(options, op);
   const along = int(axis, op, "axis");
+  if (x === 0 || (x instanceof MxArray && x.size === 0)) return nothingToPermute(x, along, on);
   const rows = x instanceof MxArray ? input(x, op, "x") : null;
   const count = x instanceof MxArray ? 0 : int(x, op, "x");
   const from = keyOrNext(key, op, "key");
@@ -111,6 +113,17 @@ export function permutationBody(
     rows === null
       ? C.mlx_random_permutation_arange(out, count, from, on)
       : C.mlx_random_permutation(out, rows, along, from, on);
+  if (status !== 0) throw failure(op, [x]);
+  return produce(op, out);
+}
+
+/** MLX orders by random numbers, and ends the process where there are none. */
+function nothingToPermute(x: 0 | MxArray, axis: number, on: Pointer): MxArray {
+  const op = "random.permutation";
+  if (x !== 0) axisLength(x.shape, axis, op);
+  const out = slot();
+  const status =
+    x === 0 ? C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on) : C.mlx_array_set(out, input(x, op, "x"));
   if (status !== 0) throw failure(op, [x]);
   return produce(op, out);
 }

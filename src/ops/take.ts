@@ -22,7 +22,7 @@ import { axisLength, shapeOfInput } from "./args.ts";
 import { flattened, step } from "./steps.ts";
 
 /** Refuses plain indices outside of an axis of this length. MLX would read whatever lies there. */
-function checkIndices(indices: unknown, length: number, op: string, path = "indices"): void {
+export function checkIndices(indices: unknown, length: number, op: string, path = "indices"): void {
   if (Array.isArray(indices)) {
     indices.forEach((item, i) => checkIndices(item, length, op, `${path}[${i}]`));
   } else if (typeof indices === "number" || typeof indices === "bigint") {

@@ -1,0 +1,158 @@
+/** Bodies of the products with matrices that are picked by index. Plain indices are checked; those in an Array are not. */
+
+import {
+  type ArrayInput,
+  bool,
+  C,
+  failure,
+  type IndexInput,
+  indexInput,
+  input,
+  MxArray,
+  nullable,
+  pair,
+  produce,
+  refuse,
+  slot,
+  str,
+  stream,
+  type StreamOptions,
+} from "../core/call.ts";
+import type { Pointer } from "../backend/types.ts";
+import { nonEmpty, optionalCount, shapeOfInput } from "./args.ts";
+import type { QuantizationMode } from "./types.ts";
+
+/** The handle of indices into as many things; absent ones take them in order. */
+function picks(indices: IndexInput | null, count: number, op: string, name: string): Pointer {
+  if (indices === null) return 0;
+  if (!(indices instanceof MxArray)) checkPicks(indices, count, op, name);
+  return indexInput(indices, op, name);
+}
+
+function checkPicks(indices: unknown, count: number, op: string, path: string): void {
+  if (Array.isArray(indices)) return indices.forEach((item, i) => checkPicks(item, count, op, `${path}[${i}]`));
+  if ((typeof indices === "number" || typeof indices === "bigint") && (indices < 0 || indices >= count)) {
+    refuse(new RangeError(`${op}: ${path} is ${indices}, and there are ${count} to pick from.`));
+  }
+}
+
+/** How many matrices an operand holds. */
+function matrices(value: ArrayInput): number {
+  return shapeOfInput(value)
+    .slice(0, -2)
+    .reduce((count, length) => count * length, 1);
+}
+
+export function gatherMmBody(
+  a: ArrayInput,
+  b: ArrayInput,
+  lhsIndices: IndexInput | null,
+  rhsIndices: IndexInput | null,
+  sortedIndices: boolean,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "gatherMm";
+  const on = stream(options, op);
+  const sorted = bool(sortedIndices, op, "sortedIndices");
+  const lhs = picks(lhsIndices, matrices(a), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(b), op, "rhsIndices");
+  const both = pair(a, b, op);
+  nonEmpty(both.a, op, "a");
+  nonEmpty(both.b, op, "b");
+  const out = slot();
+  if (C.mlx_gather_mm(out, both.a, both.b, lhs, rhs, sorted, on) !== 0) throw failure(op, [a, b]);
+  return produce(op, out);
+}
+
+export function gatherQmmBody(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput,
+  biases: ArrayInput | null,
+  lhsIndices: IndexInput | null,
+  rhsIndices: IndexInput | null,
+  transpose: boolean,
+  groupSize: number | null,
+  bits: number | null,
+  mode: QuantizationMode,
+  sortedIndices: boolean,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "gatherQmm";
+  const on = stream(options, op);
+  const flip = bool(transpose, op, "transpose");
+  const size = optionalCount(groupSize, op, "groupSize");
+  const width = optionalCount(bits, op, "bits");
+  const word = str(mode, op, "mode");
+  const sorted = bool(sortedIndices, op, "sortedIndices");
+  const left = input(x, op, "x");
+  const right = input(w, op, "w");
+  nonEmpty(left, op, "x");
+  nonEmpty(right, op, "w");
+  const lhs = picks(lhsIndices, matrices(x), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(w), op, "rhsIndices");
+  const scale = input(scales, op, "scales");
+  const bias = nullable(biases, op, "biases");
+  const out = slot();
+  const status = C.mlx_gather_qmm(out, left, right, scale, bias, lhs, rhs, flip, size, width, word, sorted, on);
+  if (status !== 0) throw failure(op, [x, w, scales, biases]);
+  return produce(op, out);
+}
+
+export function gatherQqmmBody(
+  x: ArrayInput,
+  w: ArrayInput,
+  scales: ArrayInput | null,
+  lhsIndices: IndexInput | null,
+  rhsIndices: IndexInput | null,
+  groupSize: number | null,
+  bits: number | null,
+  mode: QuantizationMode,
+  globalScaleX: ArrayInput | null,
+  globalScaleW: ArrayInput | null,
+  sortedIndices: boolean,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "gatherQqmm";
+  const on = stream(options, op);
+  const size = optionalCount(groupSize, op, "groupSize");
+  const width = optionalCount(bits, op, "bits");
+  const word = str(mode, op, "mode");
+  const sorted = bool(sortedIndices, op, "sortedIndices");
+  // MLX looks at the scales of a packed matrix without asking whether there are any.
+  if (w instanceof MxArray && w.dtype === "uint32" && scales === null) {
+    refuse(new TypeError(`${op}: a packed w needs scales.`));
+  }
+  const left = input(x, op, "x");
+  const right = input(w, op, "w");
+  nonEmpty(left, op, "x");
+  nonEmpty(right, op, "w");
+  const lhs = picks(lhsIndices, matrices(x), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(w), op, "rhsIndices");
+  const scale = nullable(scales, op, "scales");
+  const globalX = nullable(globalScaleX, op, "globalScaleX");
+  const globalW = nullable(globalScaleW, op, "globalScaleW");
+  const out = slot();
+  const status = C.mlx_gather_qqmm(out, left, right, scale, lhs, rhs, size, width, word, globalX, globalW, sorted, on);
+  if (status !== 0) throw failure(op, [x, w, scales]);
+  return produce(op, out);
+}
+
+export function segmentedMmBody(
+  a: ArrayInput,
+  b: ArrayInput,
+  segments: IndexInput,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "segmentedMm";
+  const on = stream(options, op);
+  const inner = shapeOfInput(a).at(-1) ?? 0;
+  // A segment may end behind the last element.
+  const parts = picks(segments, inner + 1, op, "segments");
+  const both = pair(a, b, op);
+  nonEmpty(both.a, op, "a");
+  nonEmpty(both.b, op, "b");
+  const out = slot();
+  if (C.mlx_segmented_mm(out, both.a, both.b, parts, on) !== 0) throw failure(op, [a, b, segments]);
+  return produce(op, out);
+}
