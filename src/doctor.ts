@@ -56,15 +56,23 @@ const checks: Record<string, Check> = {
   },
 };
 
-/** Runs every check; one that throws is a finding, not the end. */
+/** Runs every check; one that throws is a finding, not the end. Without the library, what needs it is not tried. */
 export function examine(): Finding[] {
-  return Object.entries(checks).map(([name, check]) => {
-    try {
-      return { name, ok: true, detail: check() };
-    } catch (error) {
-      return { name, ok: false, detail: (error as Error).message };
+  const findings: Finding[] = [];
+  let library = true;
+  for (const [name, check] of Object.entries(checks)) {
+    if (!library) {
+      findings.push({ name, ok: false, detail: "not examined: it needs the library" });
+      continue;
     }
-  });
+    try {
+      findings.push({ name, ok: true, detail: check() });
+    } catch (error) {
+      findings.push({ name, ok: false, detail: (error as Error).message });
+      if (name === "library") library = false;
+    }
+  }
+  return findings;
 }
 
 export function report(findings: readonly Finding[]): string {

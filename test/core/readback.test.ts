@@ -10,7 +10,7 @@ const samples: Record<mx.Dtype, { written: unknown[]; read: unknown[]; typed: mx
     written: [true, false, true, true, false, true],
     read: [true, false, true, true, false, true],
     typed: new Uint8Array([1, 0, 1, 1, 0, 1]),
-    text: "array([[true, false, true],\n       [true, false, true]], dtype=bool)",
+    text: "array([[True, False, True],\n       [True, False, True]], dtype=bool)",
   },
   uint8: integers("uint8", new Uint8Array([0, 1, 2, 127, 128, 255])),
   uint16: integers("uint16", new Uint16Array([0, 1, 2, 32767, 32768, 65535])),
