@@ -145,10 +145,12 @@ export function boxOf(parts: readonly Part[], shape: readonly number[]): Box {
     box.whole = false;
     // An empty slice is written so that native code cannot take its bounds for something else.
     box.starts[axis] = count === 0 ? 0 : start;
-    box.steps[axis] = count === 0 ? 1 : step;
-    const stop = count === 0 ? 0 : start + step * count;
+    // One element needs no step: a long one would leave the 32 bits, or wrap in them.
+    box.steps[axis] = count < 2 ? 1 : step;
+    // The stop stands right behind the last element: further on it could leave the 32 bits.
+    const stop = count === 0 ? 0 : count === 1 ? start + 1 : start + step * (count - 1) + Math.sign(step);
     // Going down past the first element: a stop of -1 would mean the last one.
-    box.stops[axis] = step < 0 && stop < 0 ? -length - 1 : stop;
+    box.stops[axis] = stop < 0 ? -length - 1 : stop;
   }
   return box;
 }

@@ -36,6 +36,9 @@ export interface ArrayAt {
  */
 export function at(a: MxArray, ...index: IndexPart[]): ArrayAt {
   shapeOf(a, "at");
+  if (index.length === 0) {
+    throw new TypeError('at: an index is missing: write at(0) and so on, or at("...") for the whole array.');
+  }
   const write = (writer: Writer, prepare: (value: MxArray) => MxArray) => {
     return (value: ArrayInput): MxArray => update(a, index, writer, value, prepare);
   };
@@ -74,7 +77,12 @@ function valueArray(value: ArrayInput, a: MxArray): MxArray {
   if (value instanceof MxArray) return value;
   if (!isScalar(value)) throw new TypeError(`at: value must be an Array or a scalar, got ${describe(value)}.`);
   const plain = value instanceof WeakFloat ? value.value : value;
-  return array(plain, { dtype: weakDtype(value, a.dtype) });
+  try {
+    return array(plain, { dtype: weakDtype(value, a.dtype) });
+  } catch (error) {
+    if (error instanceof RangeError) throw new RangeError(error.message.replace("array: ", "at: value: "));
+    throw error;
+  }
 }
 
 function writeMask(a: MxArray, index: readonly IndexPart[], mask: MxArray, writer: Writer, value: MxArray): MxArray {
