@@ -1,10 +1,12 @@
-/** Bodies of the operations that make arrays of one value or of ones on a diagonal. */
+/** Bodies of the operations that make arrays of one value, of ones on a diagonal, or of even steps. */
 
 import {
   type ArrayInput,
   C,
+  bool,
   dtype as dtypeCode,
   failure,
+  float,
   input,
   inputDtype,
   inputLike,
@@ -19,6 +21,7 @@ import {
 import type { Dtype } from "../core/dtype.ts";
 import { WeakFloat } from "../core/scalar.ts";
 import { asList } from "./args.ts";
+import { requireFit } from "./fit.ts";
 
 /** The dtype that a value fills an array with: like `mx.array`, it depends on the type of the value alone. */
 function fillDtype(value: ArrayInput): Dtype {
@@ -91,4 +94,27 @@ export function triBody(
   const out = slot();
   if (C.mlx_tri(out, rows, columns, offset, code, on) !== 0) throw failure("tri", []);
   return produce("tri", out);
+}
+
+export function linspaceBody(
+  start: number,
+  stop: number,
+  num: number,
+  endpoint: boolean,
+  dtype: Dtype | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const on = stream(options, "linspace");
+  const from = float(start, "linspace", "start");
+  const to = float(stop, "linspace", "stop");
+  const count = int(num, "linspace", "num");
+  const whole = bool(endpoint, "linspace", "endpoint");
+  const kind = dtype ?? "float32";
+  const code = dtypeCode(kind, "linspace", "dtype");
+  const last = whole ? to : to - (to - from) / count;
+  // MLX wraps what an integer dtype cannot hold.
+  if (count > 0) requireFit((count > 1 ? [from, last] : [from]).map(Math.trunc), kind, "linspace");
+  const out = slot();
+  if (C.mlx_linspace_endpoint(out, from, to, count, whole, code, on) !== 0) throw failure("linspace", []);
+  return produce("linspace", out);
 }

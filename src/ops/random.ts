@@ -16,9 +16,10 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
-import { type Dtype, dtypeCodes } from "../core/dtype.ts";
+import { type Dtype, dtypeCodes, isInteger } from "../core/dtype.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
 import { broadcastShapes } from "./dtypes.ts";
+import { requireFit } from "./fit.ts";
 import { keyOrNext } from "./random-state.ts";
 
 export function bernoulliBody(
@@ -126,4 +127,33 @@ function nothingToPermute(x: 0 | MxArray, axis: number, on: Pointer): MxArray {
     x === 0 ? C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on) : C.mlx_array_set(out, input(x, op, "x"));
   if (status !== 0) throw failure(op, [x]);
   return produce(op, out);
+}
+
+export function randintBody(
+  low: ArrayInput,
+  high: ArrayInput,
+  shape: readonly number[],
+  dtype: Dtype | null,
+  key: MxArray | null,
+  options: StreamOptions | undefined,
+): MxArray {
+  const op = "random.randint";
+  const on = stream(options, op);
+  const kind = dtype ?? "int32";
+  const code = dtypeCode(kind, op, "dtype");
+  // MLX wraps what the dtype cannot hold. The upper bound itself is never drawn.
+  if (isInteger(kind)) requireFit([...integerBound(low, 0), ...integerBound(high, 1)], kind, op);
+  const from = input(low, op, "low");
+  const to = input(high, op, "high");
+  const address = ints(shape, op, "shape");
+  const source = keyOrNext(key, op, "key");
+  const out = slot();
+  const status = C.mlx_random_randint(out, from, to, address, shape.length, code, source, on);
+  if (status !== 0) throw failure(op, [low, high]);
+  return produce(op, out);
+}
+
+function integerBound(value: ArrayInput, less: 0 | 1): (number | bigint)[] {
+  if (typeof value === "bigint") return [value - BigInt(less)];
+  return typeof value === "number" && Number.isInteger(value) ? [value - less] : [];
 }
