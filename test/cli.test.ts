@@ -91,3 +91,4 @@ describe("usage", () => {
     expect(output).toStartWith(`mlx-ts: unknown arguments "${line}"`);
     expect(output).toContain("usage: mlx-ts doctor");
   });
+});
