@@ -23,6 +23,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "type DtypeKind",
     "unsignedinteger",
   ],
+  "einsum-path.ts": ["type EinsumPath"],
   "limits.ts": ["finfo", "iinfo", "type FloatInfo", "type IntegerInfo"],
   "arange.ts": ["type ArangeOptions", "type RangeNumber"],
   "asarray.ts": ["type AsarrayOptions"],
@@ -86,6 +87,14 @@ function moduleExports(
   return lines.join("");
 }
 
+const kernelTypes: readonly string[] = [
+  "CudaKernelOptions",
+  "Extent",
+  "Kernel",
+  "KernelCall",
+  "MetalKernelOptions",
+].map((name) => `type ${name}`);
+
 /** src/ops/namespaces/<module>.ts for each Python module but mlx.core. */
 export function namespaceModules(set: OpSet): string[] {
   return [...new Set(set.plans.map((plan) => plan.module))].filter((module) => module !== "core");
@@ -98,7 +107,9 @@ export function emitNamespace(api: Api, set: OpSet, module: string): string {
       ? { "random-state.ts": ["state"] }
       : module === "linalg"
         ? { "svd.ts": ["type SvdOptions"] }
-        : {};
+        : module === "fast"
+          ? { "kernels.ts": kernelTypes }
+          : {};
   return banner(api, `The namespace mx.${module}.`) + moduleExports(api, set, module, path, extra);
 }
 

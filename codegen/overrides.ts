@@ -71,8 +71,9 @@ export const overrides: Readonly<Record<string, Override>> = {
   // creation
   arange: { whole: "arange.ts", native: ["mlx_arange"], reason: "two signatures, and a dtype that follows the bounds" },
   linspace: {
-    c: "mlx_linspace_endpoint",
-    reason: "mlx_linspace is the case endpoint = true",
+    body: "create.ts",
+    native: ["mlx_linspace_endpoint"],
+    reason: "MLX wraps elements that an integer dtype cannot hold; mlx_linspace is the case endpoint = true",
     params: { start: { type: "number" }, stop: { type: "number" }, num: { nullable: false } },
   },
   full: {
@@ -119,6 +120,7 @@ export const overrides: Readonly<Record<string, Override>> = {
   atleast_2d: { whole: "varargs.ts", native: ["mlx_atleast_2d"], reason: varargs },
   atleast_3d: { whole: "varargs.ts", native: ["mlx_atleast_3d"], reason: varargs },
   einsum: { whole: "varargs.ts", native: ["mlx_einsum"], reason: varargs },
+  einsum_path: { whole: "einsum-path.ts", native: [], reason: "plain numbers, which mlx-c leaves out" },
   depends: {
     body: "join.ts",
     native: ["mlx_depends"],
@@ -321,6 +323,11 @@ export const overrides: Readonly<Record<string, Override>> = {
   "fft.ifftshift": { ...fftMany, native: ["mlx_fft_ifftshift"] },
 
   // random
+  "random.randint": {
+    body: "random.ts",
+    native: ["mlx_random_randint"],
+    reason: "MLX wraps bounds that the dtype cannot hold",
+  },
   "random.seed": {
     whole: "random-state.ts",
     native: ["mlx_random_seed", "mlx_random_split"],
@@ -360,6 +367,8 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "the offset is an integer or an array, each a C function of its own",
     params: { offset: { type: "number | MxArray" } },
   },
+  "fast.metal_kernel": { whole: "kernels.ts", native: [], reason: "gives a function, made of source text" },
+  "fast.cuda_kernel": { whole: "kernels.ts", native: [], reason: "gives a function, made of source text" },
   "fast.scaled_dot_product_attention": {
     body: "attention.ts",
     native: ["mlx_fast_scaled_dot_product_attention"],

@@ -27,6 +27,10 @@ export interface PyModule {
   functions: Readonly<Record<string, readonly PySignature[]>>;
   /** `acos = arccos`: the other name of a function, possibly of another module ("linalg.norm"). */
   aliases: Readonly<Record<string, string>>;
+  /** Names of classes. */
+  classes: readonly string[];
+  /** Names of values: constants, dtypes. */
+  values: readonly string[];
 }
 
 /** What python-api.json holds. */
@@ -34,7 +38,12 @@ export interface PythonApi {
   /** The version of the wheel. */
   mlx: string;
   modules: Readonly<Record<string, PyModule>>;
-  array: PyModule & { properties: readonly string[] };
+  array: PyClass;
+}
+
+/** What a class offers. */
+export interface PyClass extends Pick<PyModule, "functions" | "aliases"> {
+  properties: readonly string[];
 }
 
 /** The stubs that are read, by module; "core" is mlx.core itself. */
@@ -44,6 +53,9 @@ export const STUBS: Readonly<Record<string, string>> = {
   fft: "fft.pyi",
   random: "random.pyi",
   fast: "fast.pyi",
+  metal: "metal.pyi",
+  cuda: "cuda.pyi",
+  distributed: "distributed.pyi",
 };
 
 /** A stub that the reader does not understand; the message starts with file:line. */
@@ -70,7 +82,8 @@ export async function readPythonApi(version: string, read: (file: string) => Pro
   let array: PythonApi["array"] | undefined;
   for (const [name, file] of Object.entries(STUBS)) {
     const stub = parseStub(parser, file, await read(file));
-    modules[name] = { functions: stub.functions, aliases: stub.aliases };
+    const { functions, aliases, classes, values } = stub;
+    modules[name] = { functions, aliases, classes, values };
     array ??= stub.array;
   }
   if (array === undefined) throw new Error(`${STUBS["core"]}: no class "array"`);
@@ -79,7 +92,7 @@ export async function readPythonApi(version: string, read: (file: string) => Pro
 
 /** What one stub declares. */
 export interface Stub extends PyModule {
-  array?: PyModule & { properties: readonly string[] };
+  array?: PyClass;
 }
 
 /** Reads one stub. Dunder names and underscore names are left out: they are Python's own protocol. */
@@ -87,10 +100,10 @@ export function parseStub(parser: Parser, file: string, text: string): Stub {
   const tree = parser.parse(text);
   if (tree === null) throw new Error(`${file}: the parser gave no tree`);
   try {
-    const scope = readScope(file, tree.rootNode);
-    const { properties: _, ...module } = scope;
-    const array = scope.classes.get("array");
-    const { classes: __, ...rest } = { ...module };
+    const { functions: own, aliases: others, classes, values } = readScope(file, tree.rootNode);
+    const names = [...classes.keys()].filter((name) => !name.startsWith("_"));
+    const rest: PyModule = { functions: own, aliases: others, classes: names, values };
+    const array = classes.get("array");
     if (array === undefined) return rest;
     const body = array.childForFieldName("body");
     if (body === null) throw new StubError(file, array, "a class without a body");
@@ -106,10 +119,11 @@ interface Scope {
   aliases: Record<string, string>;
   properties: string[];
   classes: Map<string, Node>;
+  values: string[];
 }
 
 function readScope(file: string, body: Node): Scope {
-  const scope: Scope = { functions: {}, aliases: {}, properties: [], classes: new Map() };
+  const scope: Scope = { functions: {}, aliases: {}, properties: [], classes: new Map(), values: [] };
   for (const child of body.namedChildren) {
     const decorators =
       child.type === "decorated_definition" ? child.namedChildren.filter((c) => c.type === "decorator") : [];
@@ -134,8 +148,12 @@ function addFunction(file: string, node: Node, decorators: readonly Node[], scop
 
 function addAlias(statement: Node, scope: Scope): void {
   const assignment = statement.namedChildren[0];
-  if (assignment?.type !== "assignment" || assignment.childForFieldName("type") !== null) return;
+  if (assignment?.type !== "assignment") return;
   const left = assignment.childForFieldName("left");
+  if (assignment.childForFieldName("type") !== null) {
+    if (left?.type === "identifier" && !left.text.startsWith("_")) scope.values.push(left.text);
+    return;
+  }
   const right = assignment.childForFieldName("right");
   if (left?.type === "identifier" && (right?.type === "identifier" || right?.type === "attribute")) {
     scope.aliases[left.text] = right.text;
@@ -210,10 +228,12 @@ export function formatPythonApi(api: PythonApi): string {
       : `{\n${Object.entries(entries)
           .map(([key, value]) => `${indent}  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
           .join(",\n")}\n${indent}}`;
-  const module = (m: PyModule, indent: string): string =>
+  const module = (m: Pick<PyModule, "functions" | "aliases">, indent: string): string =>
     `${indent}"functions": ${block(m.functions, indent)},\n${indent}"aliases": ${block(m.aliases, indent)}`;
+  const names = ({ classes, values }: PyModule): string =>
+    `      "classes": ${JSON.stringify(classes)},\n      "values": ${JSON.stringify(values)}`;
   const modules = Object.entries(api.modules)
-    .map(([name, m]) => `    ${JSON.stringify(name)}: {\n${module(m, "      ")}\n    }`)
+    .map(([name, m]) => `    ${JSON.stringify(name)}: {\n${module(m, "      ")},\n${names(m)}\n    }`)
     .join(",\n");
   return `{
   "mlx": ${JSON.stringify(api.mlx)},

@@ -37,6 +37,8 @@ export function planOps(api: Api, python: PythonApi): OpSet {
   const byHand: HandOp[] = [];
   const used = new Set<string>();
   for (const [module, { functions: declared }] of Object.entries(python.modules)) {
+    // The other modules are no operations: they are written by hand, each in a folder of its own.
+    if (families[module] === undefined) continue;
     const aliases = aliasesOf(python, module);
     for (const [name, signatures] of Object.entries(declared)) {
       const key = module === "core" ? name : `${module}.${name}`;

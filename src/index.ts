@@ -48,18 +48,23 @@ export {
   setMemoryLimit,
   setWiredLimit,
 } from "./core/memory.ts";
+export { getPrintoptions, type PrintOptions, printoptions, setPrintoptions } from "./core/printing.ts";
 export type { Element, Nested, TypedArray } from "./core/readback.ts";
 export { type Complex, float, type Scalar, type WeakFloat } from "./core/scalar.ts";
 export { dispose, keep, type NotPromise, tidy } from "./core/scope.ts";
 export {
+  clearStreams,
   defaultStream,
   newStream,
+  newThreadLocalStream,
+  newThreadUnsafeStream,
   setDefaultDevice,
   setDefaultStream,
   Stream,
   type StreamOptions,
   type StreamOrDevice,
   synchronize,
+  ThreadLocalStream,
   withStream,
 } from "./core/stream.ts";
 export { treeState, type TreeState } from "./core/tree.ts";
@@ -73,6 +78,9 @@ export { type Bundle, customFunction, type CustomRules } from "./transforms/cust
 export { type FlatFunction, jvp, vjp } from "./transforms/products.ts";
 export { vmap, type VmapOptions } from "./transforms/vmap.ts";
 export { grad, type GradOf, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";
+export * as cuda from "./platforms/cuda.ts";
+export * as distributed from "./distributed/index.ts";
+export * as metal from "./platforms/metal.ts";
 export * from "./ops/index.ts";
 export type { IndexPart, SliceText } from "./ops/indexing/parts.ts";
 export type { ArrayAt } from "./ops/indexing/update.ts";

@@ -10,6 +10,9 @@
 /* io_types.h names vectors without including them. */
 #include "mlx/c/io_types.h"
 #include "mlx/c/vector.h"
+#include "mlx/c/closure.h"
+#include "mlx/c/export.h"
+#include "mlx/c/graph_utils.h"
 
 #define MLXTS_ABI 1
 
@@ -163,6 +166,34 @@ mlx_io_writer mlxts_writer_to_memory(const char* label);
    for a writer that is not one of ours. */
 const void* mlxts_writer_data(mlx_io_writer writer);
 size_t mlxts_writer_size(mlx_io_writer writer);
+
+/* ---- text ---------------------------------------------------------------------------------------------------- */
+
+/* The graph behind the outputs in the DOT language, the arrays that the namer knows under their names; NULL with a
+   message when it fails. This text, and those of the next function, are valid until the next call on this thread. */
+const char* mlxts_export_to_dot(mlx_node_namer namer, mlx_vector_array outputs);
+
+/* JSON text {"path","report"}: the order in which an Einstein summation contracts its operands, and MLX's account of
+   it. NULL with a message when it fails. */
+const char* mlxts_einsum_path(const char* subscripts, mlx_vector_array operands);
+
+/* Digits behind the point with which arrays are printed, one number for the process; -1: as many as MLX sees fit. */
+int mlxts_print_precision(void);
+void mlxts_set_print_precision(int precision);
+
+/* ---- exported functions -------------------------------------------------------------------------------------- */
+
+/* Writes traces of one function to a file. An empty handle with a message when the file cannot be opened. Free it with
+   mlxts_exporter_free, not with mlx-c's function, which counts handles that mlx-c made. */
+mlx_function_exporter mlxts_exporter_new(
+    const char* file,
+    mlx_closure_kwargs fun,
+    bool shapeless,
+    const char* metadata);
+void mlxts_exporter_free(mlx_function_exporter exporter);
+
+/* The text that was stored with a function, as long as the function lives; NULL for an empty handle. */
+const char* mlxts_imported_metadata(mlx_imported_function fun);
 
 /* ---- counting ------------------------------------------------------------------------------------------------ */
 

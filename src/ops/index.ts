@@ -117,8 +117,6 @@ export {
   leftShift,
   less,
   lessEqual,
-  linspace,
-  type LinspaceOptions,
   log,
   log10,
   log1p,
@@ -246,6 +244,8 @@ export {
   type GatherQmmOptions,
   gatherQqmm,
   type GatherQqmmOptions,
+  linspace,
+  type LinspaceOptions,
   pad,
   type PadOptions,
   putAlongAxis,
@@ -288,6 +288,7 @@ export {
   signedinteger,
   unsignedinteger,
 } from "./dtypes.ts";
+export { einsumPath, type EinsumPath } from "./einsum-path.ts";
 export { finfo, type FloatInfo, iinfo, type IntegerInfo } from "./limits.ts";
 export { quantize, type QuantizeOptions } from "./quantize.ts";
 export {

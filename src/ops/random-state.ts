@@ -5,8 +5,10 @@ import type { Pointer } from "../backend/types.ts";
 import { wrapArray } from "../core/array.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
+import { evaluate } from "../core/evaluate.ts";
 import { keep } from "../core/scope.ts";
 import { readSlot } from "../core/slots.ts";
+import { onClearStreams } from "../core/stream.ts";
 import { holdArray, refuse } from "../core/temporaries.ts";
 import { treeState, type TreeState } from "../core/tree.ts";
 import { input } from "../core/operands.ts";
@@ -65,6 +67,11 @@ class RandomState implements TreeState {
     if (old !== null && old !== key) old.dispose();
   }
 
+  /** Computes the key, while the stream that it waits on exists. */
+  settle(): void {
+    if (this.#key !== null && !this.#key.disposed) evaluate(this.#key);
+  }
+
   seed(seed: bigint): void {
     this.#replace(makeKey(seed, "random.seed"));
   }
@@ -82,6 +89,7 @@ class RandomState implements TreeState {
 }
 
 const global = new RandomState();
+onClearStreams(() => global.settle());
 
 /** The global random state, for `compile`'s `state`. Python: mx.random.state. */
 export const state: TreeState = global;

@@ -34,11 +34,15 @@ export const floors: readonly Floor[] = [
   { name: "io", files: /^src\/io\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "storage", files: /^src\/storage\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "trace", files: /^src\/trace\//, uses: [...language, "tree"], types: ["backend"] },
+  // Beside io: they use the array language, and nothing but the public namespace uses them.
+  { name: "export", files: /^src\/export\//, uses: [...language, "tree"], types: ["backend"] },
+  { name: "distributed", files: /^src\/distributed\//, uses: [...language, "tree"], types: ["backend"] },
+  { name: "platforms", files: /^src\/platforms\//, uses: ["core"] },
   { name: "ffi", files: /^src\/ffi\.ts$/, uses: ["backend", "core", "symbols"] },
   {
     name: "index",
     files: /^src\/index\.ts$/,
-    uses: [...language, "tree", "transforms", "io", "storage"],
+    uses: [...language, "tree", "transforms", "io", "storage", "export", "distributed", "platforms"],
   },
   { name: "unsupported", files: /^src\/unsupported\.ts$/, uses: ["backend"] },
   { name: "cli", files: /^src\/(?:cli|doctor)\.ts$/, uses: ["backend", "core", "symbols", "manifest", ...mx] },

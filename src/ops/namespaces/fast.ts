@@ -9,3 +9,12 @@ export {
   scaledDotProductAttention,
   type ScaledDotProductAttentionOptions,
 } from "../../../generated/ops-fast-byhand.ts";
+export {
+  cudaKernel,
+  type CudaKernelOptions,
+  type Extent,
+  type Kernel,
+  type KernelCall,
+  metalKernel,
+  type MetalKernelOptions,
+} from "../kernels.ts";
