@@ -113,7 +113,7 @@ export const shapeDocs: Docs = {
   ],
   take: [
     "The elements at the given places along an axis, or of the flat array without one.",
-    "The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a RangeError; those in an Array are not checked.",
+    "The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a RangeError; those in an Array are not checked and read elsewhere in memory.",
   ],
   take_along_axis: [
     "One element for each index, along one axis of arrays of the same number of axes.",
@@ -121,7 +121,7 @@ export const shapeDocs: Docs = {
   ],
   put_along_axis: [
     "The array with values put at the given places along one axis.",
-    "The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. Plain integers out of range throw a RangeError; those in an Array are not checked.",
+    "The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. Plain integers out of range throw a RangeError; those in an Array are not checked and write elsewhere in memory.",
   ],
   searchsorted: [
     "Where values would be inserted into a sorted sequence to keep it sorted.",

@@ -187,6 +187,7 @@ export const overrides: Readonly<Record<string, Override>> = {
   searchsorted: { reason: "the side is one of two words", params: { side: { type: '"left" | "right"' } } },
 
   // scans and orders
+  diff: { body: "diff.ts", native: ["mlx_diff"], reason: "MLX repeats its work n times, however short the axis is" },
   cumsum: typedScan,
   cumprod: typedScan,
   cummax: scan,

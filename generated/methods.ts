@@ -14,7 +14,6 @@ import {
   type ClosenessOptions,
   type ContiguousOptions,
   type CumulativeOptions,
-  type DiffOptions,
   type ExpandDimsOptions,
   type FlattenOptions,
   type MomentOptions,
@@ -70,7 +69,6 @@ import {
   cumsum,
   degrees,
   diag,
-  diff,
   divide,
   equal,
   erf,
@@ -163,6 +161,7 @@ import {
 import {
   type ClipOptions,
   type DiagonalOptions,
+  type DiffOptions,
   type PadOptions,
   type PutAlongAxisOptions,
   type TakeAlongAxisOptions,
@@ -171,6 +170,7 @@ import {
   type TraceOptions,
   clip,
   diagonal,
+  diff,
   divmod,
   floorDivide,
   pad,
@@ -1170,7 +1170,7 @@ declare module "../src/core/array.ts" {
      * The array with values put at the given places along one axis.
      *
      * The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant.
-     * Plain integers out of range throw a RangeError; those in an Array are not checked.
+     * Plain integers out of range throw a RangeError; those in an Array are not checked and write elsewhere in memory.
      *
      * Defaults: axis null. Python: `mx.put_along_axis(a, /, indices, values, axis=None)`.
      */
@@ -1451,7 +1451,7 @@ declare module "../src/core/array.ts" {
      * The elements at the given places along an axis, or of the flat array without one.
      *
      * The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a
-     * RangeError; those in an Array are not checked.
+     * RangeError; those in an Array are not checked and read elsewhere in memory.
      *
      * Defaults: axis null. Python: `mx.take(a, /, indices, axis=None)`.
      */

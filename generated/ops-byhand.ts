@@ -16,9 +16,11 @@ import {
   eyeBody as $eyeBody,
   fullBody as $fullBody,
   fullLikeBody as $fullLikeBody,
+  linspaceBody as $linspaceBody,
   triBody as $triBody,
 } from "../src/ops/create.ts";
 import { diagonalBody as $diagonalBody, traceBody as $traceBody } from "../src/ops/diagonal.ts";
+import { diffBody as $diffBody } from "../src/ops/diff.ts";
 import {
   divmodBody as $divmodBody,
   floorDivideBody as $floorDivideBody,
@@ -51,16 +53,18 @@ import {
 } from "../src/ops/types.ts";
 import { type OnesLikeOptions, type AxesOptions } from "./ops.ts";
 
-const options1: readonly string[] = ["indices", "axis", "stream"];
-const options2: readonly string[] = ["indices", "values", "axis", "stream"];
-const options3: readonly string[] = ["dtype", "stream"];
-const options4: readonly string[] = ["m", "k", "dtype", "stream"];
-const options5: readonly string[] = ["axis", "stream"];
-const options6: readonly string[] = ["aMin", "aMax", "stream"];
-const options7: readonly string[] = ["mode", "constantValues", "stream"];
-const options8: readonly string[] = ["shape", "strides", "offset", "stream"];
-const options9: readonly string[] = ["mode", "stream"];
-const options10: readonly string[] = [
+const options1: readonly string[] = ["num", "endpoint", "dtype", "stream"];
+const options2: readonly string[] = ["indices", "axis", "stream"];
+const options3: readonly string[] = ["indices", "values", "axis", "stream"];
+const options4: readonly string[] = ["dtype", "stream"];
+const options5: readonly string[] = ["m", "k", "dtype", "stream"];
+const options6: readonly string[] = ["axis", "stream"];
+const options7: readonly string[] = ["aMin", "aMax", "stream"];
+const options8: readonly string[] = ["mode", "constantValues", "stream"];
+const options9: readonly string[] = ["shape", "strides", "offset", "stream"];
+const options10: readonly string[] = ["n", "axis", "stream"];
+const options11: readonly string[] = ["mode", "stream"];
+const options12: readonly string[] = [
   "stride",
   "padding",
   "kernelDilation",
@@ -69,7 +73,7 @@ const options10: readonly string[] = [
   "flip",
   "stream",
 ];
-const options11: readonly string[] = [
+const options13: readonly string[] = [
   "scales",
   "biases",
   "lhsIndices",
@@ -81,7 +85,7 @@ const options11: readonly string[] = [
   "sortedIndices",
   "stream",
 ];
-const options12: readonly string[] = [
+const options14: readonly string[] = [
   "scales",
   "lhsIndices",
   "rhsIndices",
@@ -93,11 +97,21 @@ const options12: readonly string[] = [
   "sortedIndices",
   "stream",
 ];
-const options13: readonly string[] = ["segments", "stream"];
-const options14: readonly string[] = ["axes", "stream"];
-const options15: readonly string[] = ["lhsIndices", "rhsIndices", "sortedIndices", "stream"];
-const options16: readonly string[] = ["offset", "axis1", "axis2", "stream"];
-const options17: readonly string[] = ["offset", "axis1", "axis2", "dtype", "stream"];
+const options15: readonly string[] = ["segments", "stream"];
+const options16: readonly string[] = ["axes", "stream"];
+const options17: readonly string[] = ["lhsIndices", "rhsIndices", "sortedIndices", "stream"];
+const options18: readonly string[] = ["offset", "axis1", "axis2", "stream"];
+const options19: readonly string[] = ["offset", "axis1", "axis2", "dtype", "stream"];
+
+/** The options of `mx.linspace`. */
+export interface LinspaceOptions extends StreamOptions {
+  /** Default: 50. */
+  num?: number | undefined;
+  /** Default: true. */
+  endpoint?: boolean | undefined;
+  /** Default: "float32". */
+  dtype?: Dtype | null | undefined;
+}
 
 /** The options of `mx.take`. */
 export interface TakeOptions extends StreamOptions {
@@ -169,6 +183,14 @@ export interface AsStridedOptions extends StreamOptions {
   strides?: readonly number[] | null | undefined;
   /** Default: 0. */
   offset?: number | undefined;
+}
+
+/** The options of `mx.diff`. */
+export interface DiffOptions extends StreamOptions {
+  /** Default: 1. */
+  n?: number | undefined;
+  /** Default: -1. */
+  axis?: number | undefined;
 }
 
 /** The options of `mx.convolve`. */
@@ -319,10 +341,82 @@ export function remainder(a: ArrayInput, b: ArrayInput, options?: StreamOptions)
 }
 
 /**
+ * Evenly spaced numbers from start to stop.
+ *
+ * num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num.
+ *
+ * Defaults: num 50, endpoint true, dtype "float32". Python: `mx.linspace(start, stop, num=50, endpoint=True,
+ * dtype=float32)`.
+ */
+export function linspace(start: number, stop: number, options?: LinspaceOptions): MxArray;
+/** Evenly spaced numbers from start to stop. */
+export function linspace(
+  start: number,
+  stop: number,
+  num: number | undefined,
+  options?: Omit<LinspaceOptions, "num">,
+): MxArray;
+/** Evenly spaced numbers from start to stop. */
+export function linspace(
+  start: number,
+  stop: number,
+  num: number | undefined,
+  endpoint: boolean | undefined,
+  options?: Omit<LinspaceOptions, "num" | "endpoint">,
+): MxArray;
+/** Evenly spaced numbers from start to stop. */
+export function linspace(
+  start: number,
+  stop: number,
+  num: number | undefined,
+  endpoint: boolean | undefined,
+  dtype: Dtype | null | undefined,
+  options?: StreamOptions,
+): MxArray;
+export function linspace(
+  start: number,
+  stop: number,
+  num?: unknown,
+  endpoint?: unknown,
+  dtype?: unknown,
+  options?: unknown,
+): MxArray {
+  if ($isOptions(num)) {
+    $nothingAfter(endpoint ?? dtype ?? options, "linspace");
+    const given = $trailing(num, "linspace", options1, 0);
+    num = given.num;
+    endpoint = given.endpoint;
+    dtype = given.dtype;
+    options = given;
+  } else if ($isOptions(endpoint)) {
+    $nothingAfter(dtype ?? options, "linspace");
+    const given = $trailing(endpoint, "linspace", options1, 1);
+    endpoint = given.endpoint;
+    dtype = given.dtype;
+    options = given;
+  } else if ($isOptions(dtype)) {
+    $nothingAfter(options, "linspace");
+    const given = $trailing(dtype, "linspace", options1, 2);
+    dtype = given.dtype;
+    options = given;
+  } else if (options !== undefined) {
+    $trailing(options, "linspace", options1, 3);
+  }
+  return $linspaceBody(
+    start,
+    stop,
+    (num === undefined ? 50 : num) as number,
+    (endpoint === undefined ? true : endpoint) as boolean,
+    (dtype === undefined ? "float32" : dtype) as Dtype | null,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
  * The elements at the given places along an axis, or of the flat array without one.
  *
  * The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a
- * RangeError; those in an Array are not checked.
+ * RangeError; those in an Array are not checked and read elsewhere in memory.
  *
  * Defaults: axis null. Python: `mx.take(a, /, indices, axis=None)`.
  */
@@ -339,17 +433,17 @@ export function take(
 export function take(a: ArrayInput, indices?: unknown, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(indices)) {
     $nothingAfter(axis ?? options, "take");
-    const given = $trailing(indices, "take", options1, 0);
+    const given = $trailing(indices, "take", options2, 0);
     indices = given.indices;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "take");
-    const given = $trailing(axis, "take", options1, 1);
+    const given = $trailing(axis, "take", options2, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "take", options1, 2);
+    $trailing(options, "take", options2, 2);
   }
   return $takeBody(a, (indices) as IndexInput, (axis ?? null) as number | null, options as StreamOptions | undefined);
 }
@@ -379,17 +473,17 @@ export function takeAlongAxis(
 export function takeAlongAxis(a: ArrayInput, indices?: unknown, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(indices)) {
     $nothingAfter(axis ?? options, "takeAlongAxis");
-    const given = $trailing(indices, "takeAlongAxis", options1, 0);
+    const given = $trailing(indices, "takeAlongAxis", options2, 0);
     indices = given.indices;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "takeAlongAxis");
-    const given = $trailing(axis, "takeAlongAxis", options1, 1);
+    const given = $trailing(axis, "takeAlongAxis", options2, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "takeAlongAxis", options1, 2);
+    $trailing(options, "takeAlongAxis", options2, 2);
   }
   return $takeAlongAxisBody(
     a,
@@ -403,7 +497,7 @@ export function takeAlongAxis(a: ArrayInput, indices?: unknown, axis?: unknown, 
  * The array with values put at the given places along one axis.
  *
  * The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. Plain
- * integers out of range throw a RangeError; those in an Array are not checked.
+ * integers out of range throw a RangeError; those in an Array are not checked and write elsewhere in memory.
  *
  * Defaults: axis null. Python: `mx.put_along_axis(a, /, indices, values, axis=None)`.
  */
@@ -438,24 +532,24 @@ export function putAlongAxis(
 ): MxArray {
   if ($isOptions(indices)) {
     $nothingAfter(values ?? axis ?? options, "putAlongAxis");
-    const given = $trailing(indices, "putAlongAxis", options2, 0);
+    const given = $trailing(indices, "putAlongAxis", options3, 0);
     indices = given.indices;
     values = given.values;
     axis = given.axis;
     options = given;
   } else if ($isOptions(values)) {
     $nothingAfter(axis ?? options, "putAlongAxis");
-    const given = $trailing(values, "putAlongAxis", options2, 1);
+    const given = $trailing(values, "putAlongAxis", options3, 1);
     values = given.values;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "putAlongAxis");
-    const given = $trailing(axis, "putAlongAxis", options2, 2);
+    const given = $trailing(axis, "putAlongAxis", options3, 2);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "putAlongAxis", options2, 3);
+    $trailing(options, "putAlongAxis", options3, 3);
   }
   return $putAlongAxisBody(
     a,
@@ -486,11 +580,11 @@ export function full(
 export function full(shape: number | readonly number[], vals: ArrayInput, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "full");
-    const given = $trailing(dtype, "full", options3, 0);
+    const given = $trailing(dtype, "full", options4, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "full", options3, 1);
+    $trailing(options, "full", options4, 1);
   }
   return $fullBody(shape, vals, (dtype ?? null) as Dtype | null, options as StreamOptions | undefined);
 }
@@ -513,11 +607,11 @@ export function fullLike(
 export function fullLike(a: ArrayInput, vals: ArrayInput, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "fullLike");
-    const given = $trailing(dtype, "fullLike", options3, 0);
+    const given = $trailing(dtype, "fullLike", options4, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "fullLike", options3, 1);
+    $trailing(options, "fullLike", options4, 1);
   }
   return $fullLikeBody(a, vals, (dtype ?? null) as Dtype | null, options as StreamOptions | undefined);
 }
@@ -550,24 +644,24 @@ export function eye(
 export function eye(n: number, m?: unknown, k?: unknown, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(m)) {
     $nothingAfter(k ?? dtype ?? options, "eye");
-    const given = $trailing(m, "eye", options4, 0);
+    const given = $trailing(m, "eye", options5, 0);
     m = given.m;
     k = given.k;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(k)) {
     $nothingAfter(dtype ?? options, "eye");
-    const given = $trailing(k, "eye", options4, 1);
+    const given = $trailing(k, "eye", options5, 1);
     k = given.k;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(options, "eye");
-    const given = $trailing(dtype, "eye", options4, 2);
+    const given = $trailing(dtype, "eye", options5, 2);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "eye", options4, 3);
+    $trailing(options, "eye", options5, 3);
   }
   return $eyeBody(
     n,
@@ -606,24 +700,24 @@ export function tri(
 export function tri(n: number, m?: unknown, k?: unknown, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(m)) {
     $nothingAfter(k ?? dtype ?? options, "tri");
-    const given = $trailing(m, "tri", options4, 0);
+    const given = $trailing(m, "tri", options5, 0);
     m = given.m;
     k = given.k;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(k)) {
     $nothingAfter(dtype ?? options, "tri");
-    const given = $trailing(k, "tri", options4, 1);
+    const given = $trailing(k, "tri", options5, 1);
     k = given.k;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(options, "tri");
-    const given = $trailing(dtype, "tri", options4, 2);
+    const given = $trailing(dtype, "tri", options5, 2);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "tri", options4, 3);
+    $trailing(options, "tri", options5, 3);
   }
   return $triBody(
     n,
@@ -652,11 +746,11 @@ export function concatenate(
 export function concatenate(arrays: readonly ArrayInput[], axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(options, "concatenate");
-    const given = $trailing(axis, "concatenate", options5, 0);
+    const given = $trailing(axis, "concatenate", options6, 0);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "concatenate", options5, 1);
+    $trailing(options, "concatenate", options6, 1);
   }
   return $concatenateBody(
     arrays,
@@ -682,17 +776,17 @@ export function clip(a: ArrayInput, aMin: ArrayInput | null, aMax: ArrayInput | 
 export function clip(a: ArrayInput, aMin?: unknown, aMax?: unknown, options?: unknown): MxArray {
   if ($isOptions(aMin)) {
     $nothingAfter(aMax ?? options, "clip");
-    const given = $trailing(aMin, "clip", options6, 0);
+    const given = $trailing(aMin, "clip", options7, 0);
     aMin = given.aMin;
     aMax = given.aMax;
     options = given;
   } else if ($isOptions(aMax)) {
     $nothingAfter(options, "clip");
-    const given = $trailing(aMax, "clip", options6, 1);
+    const given = $trailing(aMax, "clip", options7, 1);
     aMax = given.aMax;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "clip", options6, 2);
+    $trailing(options, "clip", options7, 2);
   }
   return $clipBody(
     a,
@@ -736,17 +830,17 @@ export function pad(
 ): MxArray {
   if ($isOptions(mode)) {
     $nothingAfter(constantValues ?? options, "pad");
-    const given = $trailing(mode, "pad", options7, 0);
+    const given = $trailing(mode, "pad", options8, 0);
     mode = given.mode;
     constantValues = given.constantValues;
     options = given;
   } else if ($isOptions(constantValues)) {
     $nothingAfter(options, "pad");
-    const given = $trailing(constantValues, "pad", options7, 1);
+    const given = $trailing(constantValues, "pad", options8, 1);
     constantValues = given.constantValues;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "pad", options7, 2);
+    $trailing(options, "pad", options8, 2);
   }
   return $padBody(
     a,
@@ -796,30 +890,65 @@ export function asStrided(
 ): MxArray {
   if ($isOptions(shape)) {
     $nothingAfter(strides ?? offset ?? options, "asStrided");
-    const given = $trailing(shape, "asStrided", options8, 0);
+    const given = $trailing(shape, "asStrided", options9, 0);
     shape = given.shape;
     strides = given.strides;
     offset = given.offset;
     options = given;
   } else if ($isOptions(strides)) {
     $nothingAfter(offset ?? options, "asStrided");
-    const given = $trailing(strides, "asStrided", options8, 1);
+    const given = $trailing(strides, "asStrided", options9, 1);
     strides = given.strides;
     offset = given.offset;
     options = given;
   } else if ($isOptions(offset)) {
     $nothingAfter(options, "asStrided");
-    const given = $trailing(offset, "asStrided", options8, 2);
+    const given = $trailing(offset, "asStrided", options9, 2);
     offset = given.offset;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "asStrided", options8, 3);
+    $trailing(options, "asStrided", options9, 3);
   }
   return $asStridedBody(
     a,
     (shape ?? null) as readonly number[] | null,
     (strides ?? null) as readonly number[] | null,
     (offset === undefined ? 0 : offset) as number,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
+ * The differences of neighbouring elements, taken n times.
+ *
+ * The axis gets shorter by n. Throws an MlxError for a negative n, or an array without axes.
+ *
+ * Defaults: n 1, axis -1. Python: `mx.diff(a, /, n=1, axis=-1)`.
+ */
+export function diff(a: ArrayInput, options?: DiffOptions): MxArray;
+/** The differences of neighbouring elements, taken n times. */
+export function diff(a: ArrayInput, n: number | undefined, options?: Omit<DiffOptions, "n">): MxArray;
+/** The differences of neighbouring elements, taken n times. */
+export function diff(a: ArrayInput, n: number | undefined, axis: number | undefined, options?: StreamOptions): MxArray;
+export function diff(a: ArrayInput, n?: unknown, axis?: unknown, options?: unknown): MxArray {
+  if ($isOptions(n)) {
+    $nothingAfter(axis ?? options, "diff");
+    const given = $trailing(n, "diff", options10, 0);
+    n = given.n;
+    axis = given.axis;
+    options = given;
+  } else if ($isOptions(axis)) {
+    $nothingAfter(options, "diff");
+    const given = $trailing(axis, "diff", options10, 1);
+    axis = given.axis;
+    options = given;
+  } else if (options !== undefined) {
+    $trailing(options, "diff", options10, 2);
+  }
+  return $diffBody(
+    a,
+    (n === undefined ? 1 : n) as number,
+    (axis === undefined ? -1 : axis) as number,
     options as StreamOptions | undefined,
   );
 }
@@ -843,11 +972,11 @@ export function convolve(
 export function convolve(a: ArrayInput, v: ArrayInput, mode?: unknown, options?: unknown): MxArray {
   if ($isOptions(mode)) {
     $nothingAfter(options, "convolve");
-    const given = $trailing(mode, "convolve", options9, 0);
+    const given = $trailing(mode, "convolve", options11, 0);
     mode = given.mode;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "convolve", options9, 1);
+    $trailing(options, "convolve", options11, 1);
   }
   return $convolveBody(
     a,
@@ -938,7 +1067,7 @@ export function convGeneral(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? kernelDilation ?? inputDilation ?? groups ?? flip ?? options, "convGeneral");
-    const given = $trailing(stride, "convGeneral", options10, 0);
+    const given = $trailing(stride, "convGeneral", options12, 0);
     stride = given.stride;
     padding = given.padding;
     kernelDilation = given.kernelDilation;
@@ -948,7 +1077,7 @@ export function convGeneral(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(kernelDilation ?? inputDilation ?? groups ?? flip ?? options, "convGeneral");
-    const given = $trailing(padding, "convGeneral", options10, 1);
+    const given = $trailing(padding, "convGeneral", options12, 1);
     padding = given.padding;
     kernelDilation = given.kernelDilation;
     inputDilation = given.inputDilation;
@@ -957,7 +1086,7 @@ export function convGeneral(
     options = given;
   } else if ($isOptions(kernelDilation)) {
     $nothingAfter(inputDilation ?? groups ?? flip ?? options, "convGeneral");
-    const given = $trailing(kernelDilation, "convGeneral", options10, 2);
+    const given = $trailing(kernelDilation, "convGeneral", options12, 2);
     kernelDilation = given.kernelDilation;
     inputDilation = given.inputDilation;
     groups = given.groups;
@@ -965,24 +1094,24 @@ export function convGeneral(
     options = given;
   } else if ($isOptions(inputDilation)) {
     $nothingAfter(groups ?? flip ?? options, "convGeneral");
-    const given = $trailing(inputDilation, "convGeneral", options10, 3);
+    const given = $trailing(inputDilation, "convGeneral", options12, 3);
     inputDilation = given.inputDilation;
     groups = given.groups;
     flip = given.flip;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(flip ?? options, "convGeneral");
-    const given = $trailing(groups, "convGeneral", options10, 4);
+    const given = $trailing(groups, "convGeneral", options12, 4);
     groups = given.groups;
     flip = given.flip;
     options = given;
   } else if ($isOptions(flip)) {
     $nothingAfter(options, "convGeneral");
-    const given = $trailing(flip, "convGeneral", options10, 5);
+    const given = $trailing(flip, "convGeneral", options12, 5);
     flip = given.flip;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "convGeneral", options10, 6);
+    $trailing(options, "convGeneral", options12, 6);
   }
   return $convGeneralBody(
     input,
@@ -1121,7 +1250,7 @@ export function gatherQmm(
   let sortedIndices: unknown;
   if ($isOptions(scales)) {
     $nothingAfter(biases ?? lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(scales, "gatherQmm", options11, 0);
+    const given = $trailing(scales, "gatherQmm", options13, 0);
     scales = given.scales;
     biases = given.biases;
     lhsIndices = given.lhsIndices;
@@ -1134,7 +1263,7 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(biases)) {
     $nothingAfter(lhsIndices ?? rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(biases, "gatherQmm", options11, 1);
+    const given = $trailing(biases, "gatherQmm", options13, 1);
     biases = given.biases;
     lhsIndices = given.lhsIndices;
     rhsIndices = given.rhsIndices;
@@ -1146,7 +1275,7 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(lhsIndices)) {
     $nothingAfter(rhsIndices ?? transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(lhsIndices, "gatherQmm", options11, 2);
+    const given = $trailing(lhsIndices, "gatherQmm", options13, 2);
     lhsIndices = given.lhsIndices;
     rhsIndices = given.rhsIndices;
     transpose = given.transpose;
@@ -1157,7 +1286,7 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(rhsIndices)) {
     $nothingAfter(transpose ?? groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(rhsIndices, "gatherQmm", options11, 3);
+    const given = $trailing(rhsIndices, "gatherQmm", options13, 3);
     rhsIndices = given.rhsIndices;
     transpose = given.transpose;
     groupSize = given.groupSize;
@@ -1167,7 +1296,7 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(transpose)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(transpose, "gatherQmm", options11, 4);
+    const given = $trailing(transpose, "gatherQmm", options13, 4);
     transpose = given.transpose;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -1176,7 +1305,7 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? options, "gatherQmm");
-    const given = $trailing(groupSize, "gatherQmm", options11, 5);
+    const given = $trailing(groupSize, "gatherQmm", options13, 5);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
@@ -1184,19 +1313,19 @@ export function gatherQmm(
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? options, "gatherQmm");
-    const given = $trailing(bits, "gatherQmm", options11, 6);
+    const given = $trailing(bits, "gatherQmm", options13, 6);
     bits = given.bits;
     mode = given.mode;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(options, "gatherQmm");
-    const given = $trailing(mode, "gatherQmm", options11, 7);
+    const given = $trailing(mode, "gatherQmm", options13, 7);
     mode = given.mode;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "gatherQmm", options11, 8);
+    const given = $trailing(options, "gatherQmm", options13, 8);
     sortedIndices = given.sortedIndices;
   }
   return $gatherQmmBody(
@@ -1327,7 +1456,7 @@ export function gatherQqmm(
   let sortedIndices: unknown;
   if ($isOptions(scales)) {
     $nothingAfter(lhsIndices ?? rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(scales, "gatherQqmm", options12, 0);
+    const given = $trailing(scales, "gatherQqmm", options14, 0);
     scales = given.scales;
     lhsIndices = given.lhsIndices;
     rhsIndices = given.rhsIndices;
@@ -1340,7 +1469,7 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(lhsIndices)) {
     $nothingAfter(rhsIndices ?? groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(lhsIndices, "gatherQqmm", options12, 1);
+    const given = $trailing(lhsIndices, "gatherQqmm", options14, 1);
     lhsIndices = given.lhsIndices;
     rhsIndices = given.rhsIndices;
     groupSize = given.groupSize;
@@ -1352,7 +1481,7 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(rhsIndices)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(rhsIndices, "gatherQqmm", options12, 2);
+    const given = $trailing(rhsIndices, "gatherQqmm", options14, 2);
     rhsIndices = given.rhsIndices;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -1363,7 +1492,7 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(groupSize, "gatherQqmm", options12, 3);
+    const given = $trailing(groupSize, "gatherQqmm", options14, 3);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
@@ -1373,7 +1502,7 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(bits, "gatherQqmm", options12, 4);
+    const given = $trailing(bits, "gatherQqmm", options14, 4);
     bits = given.bits;
     mode = given.mode;
     globalScaleX = given.globalScaleX;
@@ -1382,7 +1511,7 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(globalScaleX ?? globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(mode, "gatherQqmm", options12, 5);
+    const given = $trailing(mode, "gatherQqmm", options14, 5);
     mode = given.mode;
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
@@ -1390,19 +1519,19 @@ export function gatherQqmm(
     options = given;
   } else if ($isOptions(globalScaleX)) {
     $nothingAfter(globalScaleW ?? options, "gatherQqmm");
-    const given = $trailing(globalScaleX, "gatherQqmm", options12, 6);
+    const given = $trailing(globalScaleX, "gatherQqmm", options14, 6);
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if ($isOptions(globalScaleW)) {
     $nothingAfter(options, "gatherQqmm");
-    const given = $trailing(globalScaleW, "gatherQqmm", options12, 7);
+    const given = $trailing(globalScaleW, "gatherQqmm", options14, 7);
     globalScaleW = given.globalScaleW;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "gatherQqmm", options12, 8);
+    const given = $trailing(options, "gatherQqmm", options14, 8);
     sortedIndices = given.sortedIndices;
   }
   return $gatherQqmmBody(
@@ -1434,11 +1563,11 @@ export function segmentedMm(a: ArrayInput, b: ArrayInput, segments: IndexInput, 
 export function segmentedMm(a: ArrayInput, b: ArrayInput, segments?: unknown, options?: unknown): MxArray {
   if ($isOptions(segments)) {
     $nothingAfter(options, "segmentedMm");
-    const given = $trailing(segments, "segmentedMm", options13, 0);
+    const given = $trailing(segments, "segmentedMm", options15, 0);
     segments = given.segments;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "segmentedMm", options13, 1);
+    $trailing(options, "segmentedMm", options15, 1);
   }
   return $segmentedMmBody(a, b, (segments) as IndexInput, options as StreamOptions | undefined);
 }
@@ -1462,11 +1591,11 @@ export function tensordot(
 export function tensordot(a: ArrayInput, b: ArrayInput, axes?: unknown, options?: unknown): MxArray {
   if ($isOptions(axes)) {
     $nothingAfter(options, "tensordot");
-    const given = $trailing(axes, "tensordot", options14, 0);
+    const given = $trailing(axes, "tensordot", options16, 0);
     axes = given.axes;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "tensordot", options14, 1);
+    $trailing(options, "tensordot", options16, 1);
   }
   return $tensordotBody(a, b, (axes === undefined ? 2 : axes) as TensordotAxes, options as StreamOptions | undefined);
 }
@@ -1506,19 +1635,19 @@ export function gatherMm(
   let sortedIndices: unknown;
   if ($isOptions(lhsIndices)) {
     $nothingAfter(rhsIndices ?? options, "gatherMm");
-    const given = $trailing(lhsIndices, "gatherMm", options15, 0);
+    const given = $trailing(lhsIndices, "gatherMm", options17, 0);
     lhsIndices = given.lhsIndices;
     rhsIndices = given.rhsIndices;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if ($isOptions(rhsIndices)) {
     $nothingAfter(options, "gatherMm");
-    const given = $trailing(rhsIndices, "gatherMm", options15, 1);
+    const given = $trailing(rhsIndices, "gatherMm", options17, 1);
     rhsIndices = given.rhsIndices;
     sortedIndices = given.sortedIndices;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "gatherMm", options15, 2);
+    const given = $trailing(options, "gatherMm", options17, 2);
     sortedIndices = given.sortedIndices;
   }
   return $gatherMmBody(
@@ -1566,24 +1695,24 @@ export function diagonal(
 ): MxArray {
   if ($isOptions(offset)) {
     $nothingAfter(axis1 ?? axis2 ?? options, "diagonal");
-    const given = $trailing(offset, "diagonal", options16, 0);
+    const given = $trailing(offset, "diagonal", options18, 0);
     offset = given.offset;
     axis1 = given.axis1;
     axis2 = given.axis2;
     options = given;
   } else if ($isOptions(axis1)) {
     $nothingAfter(axis2 ?? options, "diagonal");
-    const given = $trailing(axis1, "diagonal", options16, 1);
+    const given = $trailing(axis1, "diagonal", options18, 1);
     axis1 = given.axis1;
     axis2 = given.axis2;
     options = given;
   } else if ($isOptions(axis2)) {
     $nothingAfter(options, "diagonal");
-    const given = $trailing(axis2, "diagonal", options16, 2);
+    const given = $trailing(axis2, "diagonal", options18, 2);
     axis2 = given.axis2;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "diagonal", options16, 3);
+    $trailing(options, "diagonal", options18, 3);
   }
   return $diagonalBody(
     a,
@@ -1638,7 +1767,7 @@ export function trace(
 ): MxArray {
   if ($isOptions(offset)) {
     $nothingAfter(axis1 ?? axis2 ?? dtype ?? options, "trace");
-    const given = $trailing(offset, "trace", options17, 0);
+    const given = $trailing(offset, "trace", options19, 0);
     offset = given.offset;
     axis1 = given.axis1;
     axis2 = given.axis2;
@@ -1646,24 +1775,24 @@ export function trace(
     options = given;
   } else if ($isOptions(axis1)) {
     $nothingAfter(axis2 ?? dtype ?? options, "trace");
-    const given = $trailing(axis1, "trace", options17, 1);
+    const given = $trailing(axis1, "trace", options19, 1);
     axis1 = given.axis1;
     axis2 = given.axis2;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(axis2)) {
     $nothingAfter(dtype ?? options, "trace");
-    const given = $trailing(axis2, "trace", options17, 2);
+    const given = $trailing(axis2, "trace", options19, 2);
     axis2 = given.axis2;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(options, "trace");
-    const given = $trailing(dtype, "trace", options17, 3);
+    const given = $trailing(dtype, "trace", options19, 3);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "trace", options17, 4);
+    $trailing(options, "trace", options19, 4);
   }
   return $traceBody(
     a,
@@ -1694,11 +1823,11 @@ export function roll(
 export function roll(a: ArrayInput, shift: number | readonly number[], axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(options, "roll");
-    const given = $trailing(axis, "roll", options5, 0);
+    const given = $trailing(axis, "roll", options6, 0);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "roll", options5, 1);
+    $trailing(options, "roll", options6, 1);
   }
   return $rollBody(a, shift, (axis ?? null) as number | readonly number[] | null, options as StreamOptions | undefined);
 }

@@ -46,29 +46,27 @@ const options2: readonly string[] = ["startAxis", "endAxis", "stream"];
 const options3: readonly string[] = ["axis", "shape", "stream"];
 const options4: readonly string[] = ["axis", "stream"];
 const options5: readonly string[] = ["equalNan", "stream"];
-const options6: readonly string[] = ["num", "endpoint", "dtype", "stream"];
-const options7: readonly string[] = ["dtype", "stream"];
-const options8: readonly string[] = ["k", "stream"];
-const options9: readonly string[] = ["rtol", "atol", "equalNan", "stream"];
-const options10: readonly string[] = ["axis", "keepDims", "stream"];
-const options11: readonly string[] = ["source", "destination", "stream"];
-const options12: readonly string[] = ["axis1", "axis2", "stream"];
-const options13: readonly string[] = ["axes", "stream"];
-const options14: readonly string[] = ["axis", "reverse", "inclusive", "stream"];
-const options15: readonly string[] = ["axis", "keepDims", "ddof", "stream"];
-const options16: readonly string[] = ["indicesOrSections", "axis", "stream"];
-const options17: readonly string[] = ["kth", "axis", "stream"];
-const options18: readonly string[] = ["side", "stream"];
-const options19: readonly string[] = ["k", "axis", "stream"];
-const options20: readonly string[] = ["axis", "precise", "stream"];
-const options21: readonly string[] = ["axis", "reverse", "inclusive", "dtype", "stream"];
-const options22: readonly string[] = ["n", "axis", "stream"];
-const options23: readonly string[] = ["stride", "padding", "dilation", "groups", "stream"];
-const options24: readonly string[] = ["stride", "padding", "dilation", "outputPadding", "groups", "stream"];
-const options25: readonly string[] = ["nan", "posinf", "neginf", "stream"];
-const options26: readonly string[] = ["decimals", "stream"];
-const options27: readonly string[] = ["scales", "biases", "transpose", "groupSize", "bits", "mode", "stream"];
-const options28: readonly string[] = [
+const options6: readonly string[] = ["dtype", "stream"];
+const options7: readonly string[] = ["k", "stream"];
+const options8: readonly string[] = ["rtol", "atol", "equalNan", "stream"];
+const options9: readonly string[] = ["axis", "keepDims", "stream"];
+const options10: readonly string[] = ["source", "destination", "stream"];
+const options11: readonly string[] = ["axis1", "axis2", "stream"];
+const options12: readonly string[] = ["axes", "stream"];
+const options13: readonly string[] = ["axis", "reverse", "inclusive", "stream"];
+const options14: readonly string[] = ["axis", "keepDims", "ddof", "stream"];
+const options15: readonly string[] = ["indicesOrSections", "axis", "stream"];
+const options16: readonly string[] = ["kth", "axis", "stream"];
+const options17: readonly string[] = ["side", "stream"];
+const options18: readonly string[] = ["k", "axis", "stream"];
+const options19: readonly string[] = ["axis", "precise", "stream"];
+const options20: readonly string[] = ["axis", "reverse", "inclusive", "dtype", "stream"];
+const options21: readonly string[] = ["stride", "padding", "dilation", "groups", "stream"];
+const options22: readonly string[] = ["stride", "padding", "dilation", "outputPadding", "groups", "stream"];
+const options23: readonly string[] = ["nan", "posinf", "neginf", "stream"];
+const options24: readonly string[] = ["decimals", "stream"];
+const options25: readonly string[] = ["scales", "biases", "transpose", "groupSize", "bits", "mode", "stream"];
+const options26: readonly string[] = [
   "scales",
   "biases",
   "groupSize",
@@ -78,11 +76,11 @@ const options28: readonly string[] = [
   "dtype",
   "stream",
 ];
-const options29: readonly string[] = ["alpha", "beta", "stream"];
-const options30: readonly string[] = ["blockSize", "maskOut", "maskLhs", "maskRhs", "stream"];
-const options31: readonly string[] = ["scale", "stream"];
-const options32: readonly string[] = ["allowColMajor", "stream"];
-const options33: readonly string[] = ["scales", "groupSize", "bits", "mode", "globalScaleX", "globalScaleW", "stream"];
+const options27: readonly string[] = ["alpha", "beta", "stream"];
+const options28: readonly string[] = ["blockSize", "maskOut", "maskLhs", "maskRhs", "stream"];
+const options29: readonly string[] = ["scale", "stream"];
+const options30: readonly string[] = ["allowColMajor", "stream"];
+const options31: readonly string[] = ["scales", "groupSize", "bits", "mode", "globalScaleX", "globalScaleW", "stream"];
 
 /** The options of `mx.reshape` and `mx.broadcast_to`. */
 export interface ShapeOptions extends StreamOptions {
@@ -124,16 +122,6 @@ export interface ExpandDimsOptions extends StreamOptions {
 export interface ArrayEqualOptions extends StreamOptions {
   /** Default: false. */
   equalNan?: boolean | undefined;
-}
-
-/** The options of `mx.linspace`. */
-export interface LinspaceOptions extends StreamOptions {
-  /** Default: 50. */
-  num?: number | undefined;
-  /** Default: true. */
-  endpoint?: boolean | undefined;
-  /** Default: "float32". */
-  dtype?: Dtype | null | undefined;
 }
 
 /** The options of `mx.zeros`, `mx.ones` and `mx.identity`. */
@@ -284,14 +272,6 @@ export interface CumulativeOptions extends StreamOptions {
   inclusive?: boolean | undefined;
   /** Default: null. */
   dtype?: Dtype | null | undefined;
-}
-
-/** The options of `mx.diff`. */
-export interface DiffOptions extends StreamOptions {
-  /** Default: 1. */
-  n?: number | undefined;
-  /** Default: -1. */
-  axis?: number | undefined;
 }
 
 /** The options of `mx.conv1d`. */
@@ -1667,79 +1647,6 @@ export function blackman(M: number, options?: StreamOptions): MxArray {
 }
 
 /**
- * Evenly spaced numbers from start to stop.
- *
- * num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num.
- *
- * Defaults: num 50, endpoint true, dtype "float32". Python: `mx.linspace(start, stop, num=50, endpoint=True,
- * dtype=float32)`.
- */
-export function linspace(start: number, stop: number, options?: LinspaceOptions): MxArray;
-/** Evenly spaced numbers from start to stop. */
-export function linspace(
-  start: number,
-  stop: number,
-  num: number | undefined,
-  options?: Omit<LinspaceOptions, "num">,
-): MxArray;
-/** Evenly spaced numbers from start to stop. */
-export function linspace(
-  start: number,
-  stop: number,
-  num: number | undefined,
-  endpoint: boolean | undefined,
-  options?: Omit<LinspaceOptions, "num" | "endpoint">,
-): MxArray;
-/** Evenly spaced numbers from start to stop. */
-export function linspace(
-  start: number,
-  stop: number,
-  num: number | undefined,
-  endpoint: boolean | undefined,
-  dtype: Dtype | null | undefined,
-  options?: StreamOptions,
-): MxArray;
-export function linspace(
-  start: number,
-  stop: number,
-  num?: unknown,
-  endpoint?: unknown,
-  dtype?: unknown,
-  options?: unknown,
-): MxArray {
-  if ($isOptions(num)) {
-    $nothingAfter(endpoint ?? dtype ?? options, "linspace");
-    const given = $trailing(num, "linspace", options6, 0);
-    num = given.num;
-    endpoint = given.endpoint;
-    dtype = given.dtype;
-    options = given;
-  } else if ($isOptions(endpoint)) {
-    $nothingAfter(dtype ?? options, "linspace");
-    const given = $trailing(endpoint, "linspace", options6, 1);
-    endpoint = given.endpoint;
-    dtype = given.dtype;
-    options = given;
-  } else if ($isOptions(dtype)) {
-    $nothingAfter(options, "linspace");
-    const given = $trailing(dtype, "linspace", options6, 2);
-    dtype = given.dtype;
-    options = given;
-  } else if (options !== undefined) {
-    $trailing(options, "linspace", options6, 3);
-  }
-  const on = $stream(options as StreamOptions | undefined, "linspace");
-  const start$ = $float(start, "linspace", "start");
-  const stop$ = $float(stop, "linspace", "stop");
-  const num$ = num === undefined ? 50 : $int(num, "linspace", "num");
-  const endpoint$ = endpoint === undefined ? true : $bool(endpoint, "linspace", "endpoint");
-  const dtype$ = $dtype(dtype ?? "float32", "linspace", "dtype");
-  const out = $slot();
-  if (C.mlx_linspace_endpoint(out, start$, stop$, num$, endpoint$, dtype$, on) !== 0) throw $failure("linspace", []);
-  return $produce("linspace", out);
-}
-
-/**
  * The Kronecker product: each element of a times all of b.
  *
  * The lengths of each axis multiply.
@@ -1772,11 +1679,11 @@ export function zeros(
 export function zeros(shape: number | readonly number[], dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "zeros");
-    const given = $trailing(dtype, "zeros", options7, 0);
+    const given = $trailing(dtype, "zeros", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "zeros", options7, 1);
+    $trailing(options, "zeros", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "zeros");
   const shape$ = $asList(shape);
@@ -1806,11 +1713,11 @@ export function zerosLike(a: ArrayInput, dtype: Dtype | null | undefined, option
 export function zerosLike(a: ArrayInput, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "zerosLike");
-    const given = $trailing(dtype, "zerosLike", options7, 0);
+    const given = $trailing(dtype, "zerosLike", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "zerosLike", options7, 1);
+    $trailing(options, "zerosLike", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "zerosLike");
   const a$ = $input(a, "zerosLike", "a");
@@ -1841,11 +1748,11 @@ export function ones(
 export function ones(shape: number | readonly number[], dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "ones");
-    const given = $trailing(dtype, "ones", options7, 0);
+    const given = $trailing(dtype, "ones", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "ones", options7, 1);
+    $trailing(options, "ones", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "ones");
   const shape$ = $asList(shape);
@@ -1874,11 +1781,11 @@ export function onesLike(a: ArrayInput, dtype: Dtype | null | undefined, options
 export function onesLike(a: ArrayInput, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "onesLike");
-    const given = $trailing(dtype, "onesLike", options7, 0);
+    const given = $trailing(dtype, "onesLike", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "onesLike", options7, 1);
+    $trailing(options, "onesLike", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "onesLike");
   const a$ = $input(a, "onesLike", "a");
@@ -1904,11 +1811,11 @@ export function identity(n: number, dtype: Dtype | null | undefined, options?: S
 export function identity(n: number, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "identity");
-    const given = $trailing(dtype, "identity", options7, 0);
+    const given = $trailing(dtype, "identity", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "identity", options7, 1);
+    $trailing(options, "identity", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "identity");
   const n$ = $int(n, "identity", "n");
@@ -1931,11 +1838,11 @@ export function tril(x: ArrayInput, k: number | undefined, options?: StreamOptio
 export function tril(x: ArrayInput, k?: unknown, options?: unknown): MxArray {
   if ($isOptions(k)) {
     $nothingAfter(options, "tril");
-    const given = $trailing(k, "tril", options8, 0);
+    const given = $trailing(k, "tril", options7, 0);
     k = given.k;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "tril", options8, 1);
+    $trailing(options, "tril", options7, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "tril");
   const k$ = k === undefined ? 0 : $int(k, "tril", "k");
@@ -1958,11 +1865,11 @@ export function triu(x: ArrayInput, k: number | undefined, options?: StreamOptio
 export function triu(x: ArrayInput, k?: unknown, options?: unknown): MxArray {
   if ($isOptions(k)) {
     $nothingAfter(options, "triu");
-    const given = $trailing(k, "triu", options8, 0);
+    const given = $trailing(k, "triu", options7, 0);
     k = given.k;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "triu", options8, 1);
+    $trailing(options, "triu", options7, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "triu");
   const k$ = k === undefined ? 0 : $int(k, "triu", "k");
@@ -2001,19 +1908,19 @@ export function allclose(a: ArrayInput, b: ArrayInput, rtol?: unknown, atol?: un
   let equalNan: unknown;
   if ($isOptions(rtol)) {
     $nothingAfter(atol ?? options, "allclose");
-    const given = $trailing(rtol, "allclose", options9, 0);
+    const given = $trailing(rtol, "allclose", options8, 0);
     rtol = given.rtol;
     atol = given.atol;
     equalNan = given.equalNan;
     options = given;
   } else if ($isOptions(atol)) {
     $nothingAfter(options, "allclose");
-    const given = $trailing(atol, "allclose", options9, 1);
+    const given = $trailing(atol, "allclose", options8, 1);
     atol = given.atol;
     equalNan = given.equalNan;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "allclose", options9, 2);
+    const given = $trailing(options, "allclose", options8, 2);
     equalNan = given.equalNan;
   }
   const on = $stream(options as StreamOptions | undefined, "allclose");
@@ -2055,19 +1962,19 @@ export function isclose(a: ArrayInput, b: ArrayInput, rtol?: unknown, atol?: unk
   let equalNan: unknown;
   if ($isOptions(rtol)) {
     $nothingAfter(atol ?? options, "isclose");
-    const given = $trailing(rtol, "isclose", options9, 0);
+    const given = $trailing(rtol, "isclose", options8, 0);
     rtol = given.rtol;
     atol = given.atol;
     equalNan = given.equalNan;
     options = given;
   } else if ($isOptions(atol)) {
     $nothingAfter(options, "isclose");
-    const given = $trailing(atol, "isclose", options9, 1);
+    const given = $trailing(atol, "isclose", options8, 1);
     atol = given.atol;
     equalNan = given.equalNan;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "isclose", options9, 2);
+    const given = $trailing(options, "isclose", options8, 2);
     equalNan = given.equalNan;
   }
   const on = $stream(options as StreamOptions | undefined, "isclose");
@@ -2105,17 +2012,17 @@ export function all(
 export function all(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "all");
-    const given = $trailing(axis, "all", options10, 0);
+    const given = $trailing(axis, "all", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "all");
-    const given = $trailing(keepDims, "all", options10, 1);
+    const given = $trailing(keepDims, "all", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "all", options10, 2);
+    $trailing(options, "all", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "all");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "all", "keepDims");
@@ -2156,17 +2063,17 @@ export function any(
 export function any(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "any");
-    const given = $trailing(axis, "any", options10, 0);
+    const given = $trailing(axis, "any", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "any");
-    const given = $trailing(keepDims, "any", options10, 1);
+    const given = $trailing(keepDims, "any", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "any", options10, 2);
+    $trailing(options, "any", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "any");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "any", "keepDims");
@@ -2343,17 +2250,17 @@ export function moveaxis(a: ArrayInput, source: number, destination: number, opt
 export function moveaxis(a: ArrayInput, source?: unknown, destination?: unknown, options?: unknown): MxArray {
   if ($isOptions(source)) {
     $nothingAfter(destination ?? options, "moveaxis");
-    const given = $trailing(source, "moveaxis", options11, 0);
+    const given = $trailing(source, "moveaxis", options10, 0);
     source = given.source;
     destination = given.destination;
     options = given;
   } else if ($isOptions(destination)) {
     $nothingAfter(options, "moveaxis");
-    const given = $trailing(destination, "moveaxis", options11, 1);
+    const given = $trailing(destination, "moveaxis", options10, 1);
     destination = given.destination;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "moveaxis", options11, 2);
+    $trailing(options, "moveaxis", options10, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "moveaxis");
   const source$ = $int(source, "moveaxis", "source");
@@ -2379,17 +2286,17 @@ export function swapaxes(a: ArrayInput, axis1: number, axis2: number, options?: 
 export function swapaxes(a: ArrayInput, axis1?: unknown, axis2?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis1)) {
     $nothingAfter(axis2 ?? options, "swapaxes");
-    const given = $trailing(axis1, "swapaxes", options12, 0);
+    const given = $trailing(axis1, "swapaxes", options11, 0);
     axis1 = given.axis1;
     axis2 = given.axis2;
     options = given;
   } else if ($isOptions(axis2)) {
     $nothingAfter(options, "swapaxes");
-    const given = $trailing(axis2, "swapaxes", options12, 1);
+    const given = $trailing(axis2, "swapaxes", options11, 1);
     axis2 = given.axis2;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "swapaxes", options12, 2);
+    $trailing(options, "swapaxes", options11, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "swapaxes");
   const axis1$ = $int(axis1, "swapaxes", "axis1");
@@ -2413,11 +2320,11 @@ export function transpose(a: ArrayInput, axes: readonly number[] | null | undefi
 export function transpose(a: ArrayInput, axes?: unknown, options?: unknown): MxArray {
   if ($isOptions(axes)) {
     $nothingAfter(options, "transpose");
-    const given = $trailing(axes, "transpose", options13, 0);
+    const given = $trailing(axes, "transpose", options12, 0);
     axes = given.axes;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "transpose", options13, 1);
+    $trailing(options, "transpose", options12, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "transpose");
   const a$ = $input(a, "transpose", "a");
@@ -2458,17 +2365,17 @@ export function sum(
 export function sum(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "sum");
-    const given = $trailing(axis, "sum", options10, 0);
+    const given = $trailing(axis, "sum", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "sum");
-    const given = $trailing(keepDims, "sum", options10, 1);
+    const given = $trailing(keepDims, "sum", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "sum", options10, 2);
+    $trailing(options, "sum", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "sum");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "sum", "keepDims");
@@ -2497,7 +2404,7 @@ export function countNonzero(a: ArrayInput, options?: unknown): MxArray {
   let axis: unknown;
   let keepDims: unknown;
   if (options !== undefined) {
-    const given = $trailing(options, "countNonzero", options10, 0);
+    const given = $trailing(options, "countNonzero", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
   }
@@ -2548,17 +2455,17 @@ export function prod(
 export function prod(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "prod");
-    const given = $trailing(axis, "prod", options10, 0);
+    const given = $trailing(axis, "prod", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "prod");
-    const given = $trailing(keepDims, "prod", options10, 1);
+    const given = $trailing(keepDims, "prod", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "prod", options10, 2);
+    $trailing(options, "prod", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "prod");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "prod", "keepDims");
@@ -2600,17 +2507,17 @@ export function min(
 export function min(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "min");
-    const given = $trailing(axis, "min", options10, 0);
+    const given = $trailing(axis, "min", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "min");
-    const given = $trailing(keepDims, "min", options10, 1);
+    const given = $trailing(keepDims, "min", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "min", options10, 2);
+    $trailing(options, "min", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "min");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "min", "keepDims");
@@ -2652,17 +2559,17 @@ export function max(
 export function max(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "max");
-    const given = $trailing(axis, "max", options10, 0);
+    const given = $trailing(axis, "max", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "max");
-    const given = $trailing(keepDims, "max", options10, 1);
+    const given = $trailing(keepDims, "max", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "max", options10, 2);
+    $trailing(options, "max", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "max");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "max", "keepDims");
@@ -2699,13 +2606,13 @@ export function logcumsumexp(a: ArrayInput, axis?: unknown, options?: unknown): 
   let inclusive: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "logcumsumexp");
-    const given = $trailing(axis, "logcumsumexp", options14, 0);
+    const given = $trailing(axis, "logcumsumexp", options13, 0);
     axis = given.axis;
     reverse = given.reverse;
     inclusive = given.inclusive;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "logcumsumexp", options14, 1);
+    const given = $trailing(options, "logcumsumexp", options13, 1);
     reverse = given.reverse;
     inclusive = given.inclusive;
   }
@@ -2748,17 +2655,17 @@ export function logsumexp(
 export function logsumexp(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "logsumexp");
-    const given = $trailing(axis, "logsumexp", options10, 0);
+    const given = $trailing(axis, "logsumexp", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "logsumexp");
-    const given = $trailing(keepDims, "logsumexp", options10, 1);
+    const given = $trailing(keepDims, "logsumexp", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "logsumexp", options10, 2);
+    $trailing(options, "logsumexp", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "logsumexp");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "logsumexp", "keepDims");
@@ -2799,17 +2706,17 @@ export function mean(
 export function mean(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "mean");
-    const given = $trailing(axis, "mean", options10, 0);
+    const given = $trailing(axis, "mean", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "mean");
-    const given = $trailing(keepDims, "mean", options10, 1);
+    const given = $trailing(keepDims, "mean", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "mean", options10, 2);
+    $trailing(options, "mean", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "mean");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "mean", "keepDims");
@@ -2851,17 +2758,17 @@ export function median(
 export function median(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "median");
-    const given = $trailing(axis, "median", options10, 0);
+    const given = $trailing(axis, "median", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "median");
-    const given = $trailing(keepDims, "median", options10, 1);
+    const given = $trailing(keepDims, "median", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "median", options10, 2);
+    $trailing(options, "median", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "median");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "median", "keepDims");
@@ -2911,24 +2818,24 @@ function variance(
 function variance(a: ArrayInput, axis?: unknown, keepDims?: unknown, ddof?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? ddof ?? options, "var");
-    const given = $trailing(axis, "var", options15, 0);
+    const given = $trailing(axis, "var", options14, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     ddof = given.ddof;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(ddof ?? options, "var");
-    const given = $trailing(keepDims, "var", options15, 1);
+    const given = $trailing(keepDims, "var", options14, 1);
     keepDims = given.keepDims;
     ddof = given.ddof;
     options = given;
   } else if ($isOptions(ddof)) {
     $nothingAfter(options, "var");
-    const given = $trailing(ddof, "var", options15, 2);
+    const given = $trailing(ddof, "var", options14, 2);
     ddof = given.ddof;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "var", options15, 3);
+    $trailing(options, "var", options14, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "var");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "var", "keepDims");
@@ -2980,24 +2887,24 @@ export function std(
 export function std(a: ArrayInput, axis?: unknown, keepDims?: unknown, ddof?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? ddof ?? options, "std");
-    const given = $trailing(axis, "std", options15, 0);
+    const given = $trailing(axis, "std", options14, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     ddof = given.ddof;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(ddof ?? options, "std");
-    const given = $trailing(keepDims, "std", options15, 1);
+    const given = $trailing(keepDims, "std", options14, 1);
     keepDims = given.keepDims;
     ddof = given.ddof;
     options = given;
   } else if ($isOptions(ddof)) {
     $nothingAfter(options, "std");
-    const given = $trailing(ddof, "std", options15, 2);
+    const given = $trailing(ddof, "std", options14, 2);
     ddof = given.ddof;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "std", options15, 3);
+    $trailing(options, "std", options14, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "std");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "std", "keepDims");
@@ -3038,17 +2945,17 @@ export function split(
 export function split(a: ArrayInput, indicesOrSections?: unknown, axis?: unknown, options?: unknown): MxArray[] {
   if ($isOptions(indicesOrSections)) {
     $nothingAfter(axis ?? options, "split");
-    const given = $trailing(indicesOrSections, "split", options16, 0);
+    const given = $trailing(indicesOrSections, "split", options15, 0);
     indicesOrSections = given.indicesOrSections;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "split");
-    const given = $trailing(axis, "split", options16, 1);
+    const given = $trailing(axis, "split", options15, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "split", options16, 2);
+    $trailing(options, "split", options15, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "split");
   const axis$ = axis === undefined ? 0 : $int(axis, "split", "axis");
@@ -3093,17 +3000,17 @@ export function argmin(
 export function argmin(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "argmin");
-    const given = $trailing(axis, "argmin", options10, 0);
+    const given = $trailing(axis, "argmin", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "argmin");
-    const given = $trailing(keepDims, "argmin", options10, 1);
+    const given = $trailing(keepDims, "argmin", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "argmin", options10, 2);
+    $trailing(options, "argmin", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argmin");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "argmin", "keepDims");
@@ -3141,17 +3048,17 @@ export function argmax(
 export function argmax(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?: unknown): MxArray {
   if ($isOptions(axis)) {
     $nothingAfter(keepDims ?? options, "argmax");
-    const given = $trailing(axis, "argmax", options10, 0);
+    const given = $trailing(axis, "argmax", options9, 0);
     axis = given.axis;
     keepDims = given.keepDims;
     options = given;
   } else if ($isOptions(keepDims)) {
     $nothingAfter(options, "argmax");
-    const given = $trailing(keepDims, "argmax", options10, 1);
+    const given = $trailing(keepDims, "argmax", options9, 1);
     keepDims = given.keepDims;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "argmax", options10, 2);
+    $trailing(options, "argmax", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argmax");
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "argmax", "keepDims");
@@ -3250,17 +3157,17 @@ export function partition(
 export function partition(a: ArrayInput, kth?: unknown, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(kth)) {
     $nothingAfter(axis ?? options, "partition");
-    const given = $trailing(kth, "partition", options17, 0);
+    const given = $trailing(kth, "partition", options16, 0);
     kth = given.kth;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "partition");
-    const given = $trailing(axis, "partition", options17, 1);
+    const given = $trailing(axis, "partition", options16, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "partition", options17, 2);
+    $trailing(options, "partition", options16, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "partition");
   const kth$ = $int(kth, "partition", "kth");
@@ -3301,17 +3208,17 @@ export function argpartition(
 export function argpartition(a: ArrayInput, kth?: unknown, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(kth)) {
     $nothingAfter(axis ?? options, "argpartition");
-    const given = $trailing(kth, "argpartition", options17, 0);
+    const given = $trailing(kth, "argpartition", options16, 0);
     kth = given.kth;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "argpartition");
-    const given = $trailing(axis, "argpartition", options17, 1);
+    const given = $trailing(axis, "argpartition", options16, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "argpartition", options17, 2);
+    $trailing(options, "argpartition", options16, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argpartition");
   const kth$ = $int(kth, "argpartition", "kth");
@@ -3355,11 +3262,11 @@ export function searchsorted(
 ): MxArray {
   if ($isOptions(side)) {
     $nothingAfter(options, "searchsorted");
-    const given = $trailing(side, "searchsorted", options18, 0);
+    const given = $trailing(side, "searchsorted", options17, 0);
     side = given.side;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "searchsorted", options18, 1);
+    $trailing(options, "searchsorted", options17, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "searchsorted");
   const side$ = $str(side === undefined ? "left" : side, "searchsorted", "side");
@@ -3391,17 +3298,17 @@ export function topk(a: ArrayInput, k: number, axis: number | null | undefined, 
 export function topk(a: ArrayInput, k?: unknown, axis?: unknown, options?: unknown): MxArray {
   if ($isOptions(k)) {
     $nothingAfter(axis ?? options, "topk");
-    const given = $trailing(k, "topk", options19, 0);
+    const given = $trailing(k, "topk", options18, 0);
     k = given.k;
     axis = given.axis;
     options = given;
   } else if ($isOptions(axis)) {
     $nothingAfter(options, "topk");
-    const given = $trailing(axis, "topk", options19, 1);
+    const given = $trailing(axis, "topk", options18, 1);
     axis = given.axis;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "topk", options19, 2);
+    $trailing(options, "topk", options18, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "topk");
   const k$ = $int(k, "topk", "k");
@@ -3466,12 +3373,12 @@ export function softmax(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
   let precise: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "softmax");
-    const given = $trailing(axis, "softmax", options20, 0);
+    const given = $trailing(axis, "softmax", options19, 0);
     axis = given.axis;
     precise = given.precise;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "softmax", options20, 1);
+    const given = $trailing(options, "softmax", options19, 1);
     precise = given.precise;
   }
   const on = $stream(options as StreamOptions | undefined, "softmax");
@@ -3593,14 +3500,14 @@ export function cumsum(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   let dtype: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "cumsum");
-    const given = $trailing(axis, "cumsum", options21, 0);
+    const given = $trailing(axis, "cumsum", options20, 0);
     axis = given.axis;
     reverse = given.reverse;
     inclusive = given.inclusive;
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "cumsum", options21, 1);
+    const given = $trailing(options, "cumsum", options20, 1);
     reverse = given.reverse;
     inclusive = given.inclusive;
     dtype = given.dtype;
@@ -3643,14 +3550,14 @@ export function cumprod(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
   let dtype: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "cumprod");
-    const given = $trailing(axis, "cumprod", options21, 0);
+    const given = $trailing(axis, "cumprod", options20, 0);
     axis = given.axis;
     reverse = given.reverse;
     inclusive = given.inclusive;
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "cumprod", options21, 1);
+    const given = $trailing(options, "cumprod", options20, 1);
     reverse = given.reverse;
     inclusive = given.inclusive;
     dtype = given.dtype;
@@ -3688,13 +3595,13 @@ export function cummax(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   let inclusive: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "cummax");
-    const given = $trailing(axis, "cummax", options14, 0);
+    const given = $trailing(axis, "cummax", options13, 0);
     axis = given.axis;
     reverse = given.reverse;
     inclusive = given.inclusive;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "cummax", options14, 1);
+    const given = $trailing(options, "cummax", options13, 1);
     reverse = given.reverse;
     inclusive = given.inclusive;
   }
@@ -3729,13 +3636,13 @@ export function cummin(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
   let inclusive: unknown;
   if ($isOptions(axis)) {
     $nothingAfter(options, "cummin");
-    const given = $trailing(axis, "cummin", options14, 0);
+    const given = $trailing(axis, "cummin", options13, 0);
     axis = given.axis;
     reverse = given.reverse;
     inclusive = given.inclusive;
     options = given;
   } else if (options !== undefined) {
-    const given = $trailing(options, "cummin", options14, 1);
+    const given = $trailing(options, "cummin", options13, 1);
     reverse = given.reverse;
     inclusive = given.inclusive;
   }
@@ -3751,42 +3658,6 @@ export function cummin(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
     : C.mlx_cummin_axis(out, a$, $int(axis, "cummin", "axis"), reverse$, inclusive$, on);
   if (status !== 0) throw $failure("cummin", [a]);
   return $produce("cummin", out);
-}
-
-/**
- * The differences of neighbouring elements, taken n times.
- *
- * The axis gets shorter by n. Throws an MlxError for a negative n, or an array without axes.
- *
- * Defaults: n 1, axis -1. Python: `mx.diff(a, /, n=1, axis=-1)`.
- */
-export function diff(a: ArrayInput, options?: DiffOptions): MxArray;
-/** The differences of neighbouring elements, taken n times. */
-export function diff(a: ArrayInput, n: number | undefined, options?: Omit<DiffOptions, "n">): MxArray;
-/** The differences of neighbouring elements, taken n times. */
-export function diff(a: ArrayInput, n: number | undefined, axis: number | undefined, options?: StreamOptions): MxArray;
-export function diff(a: ArrayInput, n?: unknown, axis?: unknown, options?: unknown): MxArray {
-  if ($isOptions(n)) {
-    $nothingAfter(axis ?? options, "diff");
-    const given = $trailing(n, "diff", options22, 0);
-    n = given.n;
-    axis = given.axis;
-    options = given;
-  } else if ($isOptions(axis)) {
-    $nothingAfter(options, "diff");
-    const given = $trailing(axis, "diff", options22, 1);
-    axis = given.axis;
-    options = given;
-  } else if (options !== undefined) {
-    $trailing(options, "diff", options22, 2);
-  }
-  const on = $stream(options as StreamOptions | undefined, "diff");
-  const n$ = n === undefined ? 1 : $int(n, "diff", "n");
-  const axis$ = axis === undefined ? -1 : $int(axis, "diff", "axis");
-  const a$ = $input(a, "diff", "a");
-  const out = $slot();
-  if (C.mlx_diff(out, a$, n$, axis$, on) !== 0) throw $failure("diff", [a]);
-  return $produce("diff", out);
 }
 
 /**
@@ -3861,7 +3732,7 @@ export function conv1d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? groups ?? options, "conv1d");
-    const given = $trailing(stride, "conv1d", options23, 0);
+    const given = $trailing(stride, "conv1d", options21, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -3869,24 +3740,24 @@ export function conv1d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? groups ?? options, "conv1d");
-    const given = $trailing(padding, "conv1d", options23, 1);
+    const given = $trailing(padding, "conv1d", options21, 1);
     padding = given.padding;
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(groups ?? options, "conv1d");
-    const given = $trailing(dilation, "conv1d", options23, 2);
+    const given = $trailing(dilation, "conv1d", options21, 2);
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "conv1d");
-    const given = $trailing(groups, "conv1d", options23, 3);
+    const given = $trailing(groups, "conv1d", options21, 3);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "conv1d", options23, 4);
+    $trailing(options, "conv1d", options21, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "conv1d");
   const stride$ = stride === undefined ? 1 : $int(stride, "conv1d", "stride");
@@ -3965,7 +3836,7 @@ export function conv2d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? groups ?? options, "conv2d");
-    const given = $trailing(stride, "conv2d", options23, 0);
+    const given = $trailing(stride, "conv2d", options21, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -3973,24 +3844,24 @@ export function conv2d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? groups ?? options, "conv2d");
-    const given = $trailing(padding, "conv2d", options23, 1);
+    const given = $trailing(padding, "conv2d", options21, 1);
     padding = given.padding;
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(groups ?? options, "conv2d");
-    const given = $trailing(dilation, "conv2d", options23, 2);
+    const given = $trailing(dilation, "conv2d", options21, 2);
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "conv2d");
-    const given = $trailing(groups, "conv2d", options23, 3);
+    const given = $trailing(groups, "conv2d", options21, 3);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "conv2d", options23, 4);
+    $trailing(options, "conv2d", options21, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "conv2d");
   const stride$ = $tuple(stride === undefined ? 1 : stride, 2, "conv2d", "stride");
@@ -4072,7 +3943,7 @@ export function conv3d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? groups ?? options, "conv3d");
-    const given = $trailing(stride, "conv3d", options23, 0);
+    const given = $trailing(stride, "conv3d", options21, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -4080,24 +3951,24 @@ export function conv3d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? groups ?? options, "conv3d");
-    const given = $trailing(padding, "conv3d", options23, 1);
+    const given = $trailing(padding, "conv3d", options21, 1);
     padding = given.padding;
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(groups ?? options, "conv3d");
-    const given = $trailing(dilation, "conv3d", options23, 2);
+    const given = $trailing(dilation, "conv3d", options21, 2);
     dilation = given.dilation;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "conv3d");
-    const given = $trailing(groups, "conv3d", options23, 3);
+    const given = $trailing(groups, "conv3d", options21, 3);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "conv3d", options23, 4);
+    $trailing(options, "conv3d", options21, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "conv3d");
   const stride$ = $tuple(stride === undefined ? 1 : stride, 3, "conv3d", "stride");
@@ -4194,7 +4065,7 @@ export function convTranspose1d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? outputPadding ?? groups ?? options, "convTranspose1d");
-    const given = $trailing(stride, "convTranspose1d", options24, 0);
+    const given = $trailing(stride, "convTranspose1d", options22, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -4203,7 +4074,7 @@ export function convTranspose1d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? outputPadding ?? groups ?? options, "convTranspose1d");
-    const given = $trailing(padding, "convTranspose1d", options24, 1);
+    const given = $trailing(padding, "convTranspose1d", options22, 1);
     padding = given.padding;
     dilation = given.dilation;
     outputPadding = given.outputPadding;
@@ -4211,24 +4082,24 @@ export function convTranspose1d(
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(outputPadding ?? groups ?? options, "convTranspose1d");
-    const given = $trailing(dilation, "convTranspose1d", options24, 2);
+    const given = $trailing(dilation, "convTranspose1d", options22, 2);
     dilation = given.dilation;
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(outputPadding)) {
     $nothingAfter(groups ?? options, "convTranspose1d");
-    const given = $trailing(outputPadding, "convTranspose1d", options24, 3);
+    const given = $trailing(outputPadding, "convTranspose1d", options22, 3);
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "convTranspose1d");
-    const given = $trailing(groups, "convTranspose1d", options24, 4);
+    const given = $trailing(groups, "convTranspose1d", options22, 4);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "convTranspose1d", options24, 5);
+    $trailing(options, "convTranspose1d", options22, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "convTranspose1d");
   const stride$ = stride === undefined ? 1 : $int(stride, "convTranspose1d", "stride");
@@ -4322,7 +4193,7 @@ export function convTranspose2d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? outputPadding ?? groups ?? options, "convTranspose2d");
-    const given = $trailing(stride, "convTranspose2d", options24, 0);
+    const given = $trailing(stride, "convTranspose2d", options22, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -4331,7 +4202,7 @@ export function convTranspose2d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? outputPadding ?? groups ?? options, "convTranspose2d");
-    const given = $trailing(padding, "convTranspose2d", options24, 1);
+    const given = $trailing(padding, "convTranspose2d", options22, 1);
     padding = given.padding;
     dilation = given.dilation;
     outputPadding = given.outputPadding;
@@ -4339,24 +4210,24 @@ export function convTranspose2d(
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(outputPadding ?? groups ?? options, "convTranspose2d");
-    const given = $trailing(dilation, "convTranspose2d", options24, 2);
+    const given = $trailing(dilation, "convTranspose2d", options22, 2);
     dilation = given.dilation;
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(outputPadding)) {
     $nothingAfter(groups ?? options, "convTranspose2d");
-    const given = $trailing(outputPadding, "convTranspose2d", options24, 3);
+    const given = $trailing(outputPadding, "convTranspose2d", options22, 3);
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "convTranspose2d");
-    const given = $trailing(groups, "convTranspose2d", options24, 4);
+    const given = $trailing(groups, "convTranspose2d", options22, 4);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "convTranspose2d", options24, 5);
+    $trailing(options, "convTranspose2d", options22, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "convTranspose2d");
   const stride$ = $tuple(stride === undefined ? 1 : stride, 2, "convTranspose2d", "stride");
@@ -4454,7 +4325,7 @@ export function convTranspose3d(
 ): MxArray {
   if ($isOptions(stride)) {
     $nothingAfter(padding ?? dilation ?? outputPadding ?? groups ?? options, "convTranspose3d");
-    const given = $trailing(stride, "convTranspose3d", options24, 0);
+    const given = $trailing(stride, "convTranspose3d", options22, 0);
     stride = given.stride;
     padding = given.padding;
     dilation = given.dilation;
@@ -4463,7 +4334,7 @@ export function convTranspose3d(
     options = given;
   } else if ($isOptions(padding)) {
     $nothingAfter(dilation ?? outputPadding ?? groups ?? options, "convTranspose3d");
-    const given = $trailing(padding, "convTranspose3d", options24, 1);
+    const given = $trailing(padding, "convTranspose3d", options22, 1);
     padding = given.padding;
     dilation = given.dilation;
     outputPadding = given.outputPadding;
@@ -4471,24 +4342,24 @@ export function convTranspose3d(
     options = given;
   } else if ($isOptions(dilation)) {
     $nothingAfter(outputPadding ?? groups ?? options, "convTranspose3d");
-    const given = $trailing(dilation, "convTranspose3d", options24, 2);
+    const given = $trailing(dilation, "convTranspose3d", options22, 2);
     dilation = given.dilation;
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(outputPadding)) {
     $nothingAfter(groups ?? options, "convTranspose3d");
-    const given = $trailing(outputPadding, "convTranspose3d", options24, 3);
+    const given = $trailing(outputPadding, "convTranspose3d", options22, 3);
     outputPadding = given.outputPadding;
     groups = given.groups;
     options = given;
   } else if ($isOptions(groups)) {
     $nothingAfter(options, "convTranspose3d");
-    const given = $trailing(groups, "convTranspose3d", options24, 4);
+    const given = $trailing(groups, "convTranspose3d", options22, 4);
     groups = given.groups;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "convTranspose3d", options24, 5);
+    $trailing(options, "convTranspose3d", options22, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "convTranspose3d");
   const stride$ = $tuple(stride === undefined ? 1 : stride, 3, "convTranspose3d", "stride");
@@ -4550,24 +4421,24 @@ export function nanToNum(
 export function nanToNum(a: ArrayInput, nan?: unknown, posinf?: unknown, neginf?: unknown, options?: unknown): MxArray {
   if ($isOptions(nan)) {
     $nothingAfter(posinf ?? neginf ?? options, "nanToNum");
-    const given = $trailing(nan, "nanToNum", options25, 0);
+    const given = $trailing(nan, "nanToNum", options23, 0);
     nan = given.nan;
     posinf = given.posinf;
     neginf = given.neginf;
     options = given;
   } else if ($isOptions(posinf)) {
     $nothingAfter(neginf ?? options, "nanToNum");
-    const given = $trailing(posinf, "nanToNum", options25, 1);
+    const given = $trailing(posinf, "nanToNum", options23, 1);
     posinf = given.posinf;
     neginf = given.neginf;
     options = given;
   } else if ($isOptions(neginf)) {
     $nothingAfter(options, "nanToNum");
-    const given = $trailing(neginf, "nanToNum", options25, 2);
+    const given = $trailing(neginf, "nanToNum", options23, 2);
     neginf = given.neginf;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "nanToNum", options25, 3);
+    $trailing(options, "nanToNum", options23, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "nanToNum");
   const nan$ = nan === undefined ? 0 : $float(nan, "nanToNum", "nan");
@@ -4593,11 +4464,11 @@ export function round(a: ArrayInput, decimals: number | undefined, options?: Str
 export function round(a: ArrayInput, decimals?: unknown, options?: unknown): MxArray {
   if ($isOptions(decimals)) {
     $nothingAfter(options, "round");
-    const given = $trailing(decimals, "round", options26, 0);
+    const given = $trailing(decimals, "round", options24, 0);
     decimals = given.decimals;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "round", options26, 1);
+    $trailing(options, "round", options24, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "round");
   const decimals$ = decimals === undefined ? 0 : $int(decimals, "round", "decimals");
@@ -4687,7 +4558,7 @@ export function quantizedMatmul(
 ): MxArray {
   if ($isOptions(scales)) {
     $nothingAfter(biases ?? transpose ?? groupSize ?? bits ?? mode ?? options, "quantizedMatmul");
-    const given = $trailing(scales, "quantizedMatmul", options27, 0);
+    const given = $trailing(scales, "quantizedMatmul", options25, 0);
     scales = given.scales;
     biases = given.biases;
     transpose = given.transpose;
@@ -4697,7 +4568,7 @@ export function quantizedMatmul(
     options = given;
   } else if ($isOptions(biases)) {
     $nothingAfter(transpose ?? groupSize ?? bits ?? mode ?? options, "quantizedMatmul");
-    const given = $trailing(biases, "quantizedMatmul", options27, 1);
+    const given = $trailing(biases, "quantizedMatmul", options25, 1);
     biases = given.biases;
     transpose = given.transpose;
     groupSize = given.groupSize;
@@ -4706,7 +4577,7 @@ export function quantizedMatmul(
     options = given;
   } else if ($isOptions(transpose)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? options, "quantizedMatmul");
-    const given = $trailing(transpose, "quantizedMatmul", options27, 2);
+    const given = $trailing(transpose, "quantizedMatmul", options25, 2);
     transpose = given.transpose;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -4714,24 +4585,24 @@ export function quantizedMatmul(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? options, "quantizedMatmul");
-    const given = $trailing(groupSize, "quantizedMatmul", options27, 3);
+    const given = $trailing(groupSize, "quantizedMatmul", options25, 3);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? options, "quantizedMatmul");
-    const given = $trailing(bits, "quantizedMatmul", options27, 4);
+    const given = $trailing(bits, "quantizedMatmul", options25, 4);
     bits = given.bits;
     mode = given.mode;
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(options, "quantizedMatmul");
-    const given = $trailing(mode, "quantizedMatmul", options27, 5);
+    const given = $trailing(mode, "quantizedMatmul", options25, 5);
     mode = given.mode;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "quantizedMatmul", options27, 6);
+    $trailing(options, "quantizedMatmul", options25, 6);
   }
   const on = $stream(options as StreamOptions | undefined, "quantizedMatmul");
   const transpose$ = transpose === undefined ? true : $bool(transpose, "quantizedMatmul", "transpose");
@@ -4840,7 +4711,7 @@ export function dequantize(
 ): MxArray {
   if ($isOptions(scales)) {
     $nothingAfter(biases ?? groupSize ?? bits ?? mode ?? globalScale ?? dtype ?? options, "dequantize");
-    const given = $trailing(scales, "dequantize", options28, 0);
+    const given = $trailing(scales, "dequantize", options26, 0);
     scales = given.scales;
     biases = given.biases;
     groupSize = given.groupSize;
@@ -4851,7 +4722,7 @@ export function dequantize(
     options = given;
   } else if ($isOptions(biases)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? globalScale ?? dtype ?? options, "dequantize");
-    const given = $trailing(biases, "dequantize", options28, 1);
+    const given = $trailing(biases, "dequantize", options26, 1);
     biases = given.biases;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -4861,7 +4732,7 @@ export function dequantize(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? globalScale ?? dtype ?? options, "dequantize");
-    const given = $trailing(groupSize, "dequantize", options28, 2);
+    const given = $trailing(groupSize, "dequantize", options26, 2);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
@@ -4870,7 +4741,7 @@ export function dequantize(
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? globalScale ?? dtype ?? options, "dequantize");
-    const given = $trailing(bits, "dequantize", options28, 3);
+    const given = $trailing(bits, "dequantize", options26, 3);
     bits = given.bits;
     mode = given.mode;
     globalScale = given.globalScale;
@@ -4878,24 +4749,24 @@ export function dequantize(
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(globalScale ?? dtype ?? options, "dequantize");
-    const given = $trailing(mode, "dequantize", options28, 4);
+    const given = $trailing(mode, "dequantize", options26, 4);
     mode = given.mode;
     globalScale = given.globalScale;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(globalScale)) {
     $nothingAfter(dtype ?? options, "dequantize");
-    const given = $trailing(globalScale, "dequantize", options28, 5);
+    const given = $trailing(globalScale, "dequantize", options26, 5);
     globalScale = given.globalScale;
     dtype = given.dtype;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(options, "dequantize");
-    const given = $trailing(dtype, "dequantize", options28, 6);
+    const given = $trailing(dtype, "dequantize", options26, 6);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "dequantize", options28, 7);
+    $trailing(options, "dequantize", options26, 7);
   }
   const on = $stream(options as StreamOptions | undefined, "dequantize");
   const groupSize$ = $optionalCount(groupSize, "dequantize", "groupSize");
@@ -5034,17 +4905,17 @@ export function addmm(
 ): MxArray {
   if ($isOptions(alpha)) {
     $nothingAfter(beta ?? options, "addmm");
-    const given = $trailing(alpha, "addmm", options29, 0);
+    const given = $trailing(alpha, "addmm", options27, 0);
     alpha = given.alpha;
     beta = given.beta;
     options = given;
   } else if ($isOptions(beta)) {
     $nothingAfter(options, "addmm");
-    const given = $trailing(beta, "addmm", options29, 1);
+    const given = $trailing(beta, "addmm", options27, 1);
     beta = given.beta;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "addmm", options29, 2);
+    $trailing(options, "addmm", options27, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "addmm");
   const alpha$ = alpha === undefined ? 1 : $float(alpha, "addmm", "alpha");
@@ -5111,7 +4982,7 @@ export function blockMaskedMm(
 ): MxArray {
   if ($isOptions(blockSize)) {
     $nothingAfter(maskOut ?? maskLhs ?? maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(blockSize, "blockMaskedMm", options30, 0);
+    const given = $trailing(blockSize, "blockMaskedMm", options28, 0);
     blockSize = given.blockSize;
     maskOut = given.maskOut;
     maskLhs = given.maskLhs;
@@ -5119,24 +4990,24 @@ export function blockMaskedMm(
     options = given;
   } else if ($isOptions(maskOut)) {
     $nothingAfter(maskLhs ?? maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(maskOut, "blockMaskedMm", options30, 1);
+    const given = $trailing(maskOut, "blockMaskedMm", options28, 1);
     maskOut = given.maskOut;
     maskLhs = given.maskLhs;
     maskRhs = given.maskRhs;
     options = given;
   } else if ($isOptions(maskLhs)) {
     $nothingAfter(maskRhs ?? options, "blockMaskedMm");
-    const given = $trailing(maskLhs, "blockMaskedMm", options30, 2);
+    const given = $trailing(maskLhs, "blockMaskedMm", options28, 2);
     maskLhs = given.maskLhs;
     maskRhs = given.maskRhs;
     options = given;
   } else if ($isOptions(maskRhs)) {
     $nothingAfter(options, "blockMaskedMm");
-    const given = $trailing(maskRhs, "blockMaskedMm", options30, 3);
+    const given = $trailing(maskRhs, "blockMaskedMm", options28, 3);
     maskRhs = given.maskRhs;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "blockMaskedMm", options30, 4);
+    $trailing(options, "blockMaskedMm", options28, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "blockMaskedMm");
   const blockSize$ = blockSize === undefined ? 64 : $int(blockSize, "blockMaskedMm", "blockSize");
@@ -5171,11 +5042,11 @@ export function diag(a: ArrayInput, k: number | undefined, options?: StreamOptio
 export function diag(a: ArrayInput, k?: unknown, options?: unknown): MxArray {
   if ($isOptions(k)) {
     $nothingAfter(options, "diag");
-    const given = $trailing(k, "diag", options8, 0);
+    const given = $trailing(k, "diag", options7, 0);
     k = given.k;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "diag", options8, 1);
+    $trailing(options, "diag", options7, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "diag");
   const k$ = k === undefined ? 0 : $int(k, "diag", "k");
@@ -5319,11 +5190,11 @@ export function hadamardTransform(a: ArrayInput, scale: number | null | undefine
 export function hadamardTransform(a: ArrayInput, scale?: unknown, options?: unknown): MxArray {
   if ($isOptions(scale)) {
     $nothingAfter(options, "hadamardTransform");
-    const given = $trailing(scale, "hadamardTransform", options31, 0);
+    const given = $trailing(scale, "hadamardTransform", options29, 0);
     scale = given.scale;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "hadamardTransform", options31, 1);
+    $trailing(options, "hadamardTransform", options29, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "hadamardTransform");
   const scale$ = $optionalFloat(scale as never, "hadamardTransform", "scale");
@@ -5378,11 +5249,11 @@ export function contiguous(a: ArrayInput, allowColMajor: boolean | undefined, op
 export function contiguous(a: ArrayInput, allowColMajor?: unknown, options?: unknown): MxArray {
   if ($isOptions(allowColMajor)) {
     $nothingAfter(options, "contiguous");
-    const given = $trailing(allowColMajor, "contiguous", options32, 0);
+    const given = $trailing(allowColMajor, "contiguous", options30, 0);
     allowColMajor = given.allowColMajor;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "contiguous", options32, 1);
+    $trailing(options, "contiguous", options30, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "contiguous");
   const allowColMajor$ = allowColMajor === undefined ? false : $bool(allowColMajor, "contiguous", "allowColMajor");
@@ -5471,7 +5342,7 @@ export function qqmm(
 ): MxArray {
   if ($isOptions(scales)) {
     $nothingAfter(groupSize ?? bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(scales, "qqmm", options33, 0);
+    const given = $trailing(scales, "qqmm", options31, 0);
     scales = given.scales;
     groupSize = given.groupSize;
     bits = given.bits;
@@ -5481,7 +5352,7 @@ export function qqmm(
     options = given;
   } else if ($isOptions(groupSize)) {
     $nothingAfter(bits ?? mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(groupSize, "qqmm", options33, 1);
+    const given = $trailing(groupSize, "qqmm", options31, 1);
     groupSize = given.groupSize;
     bits = given.bits;
     mode = given.mode;
@@ -5490,7 +5361,7 @@ export function qqmm(
     options = given;
   } else if ($isOptions(bits)) {
     $nothingAfter(mode ?? globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(bits, "qqmm", options33, 2);
+    const given = $trailing(bits, "qqmm", options31, 2);
     bits = given.bits;
     mode = given.mode;
     globalScaleX = given.globalScaleX;
@@ -5498,24 +5369,24 @@ export function qqmm(
     options = given;
   } else if ($isOptions(mode)) {
     $nothingAfter(globalScaleX ?? globalScaleW ?? options, "qqmm");
-    const given = $trailing(mode, "qqmm", options33, 3);
+    const given = $trailing(mode, "qqmm", options31, 3);
     mode = given.mode;
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
     options = given;
   } else if ($isOptions(globalScaleX)) {
     $nothingAfter(globalScaleW ?? options, "qqmm");
-    const given = $trailing(globalScaleX, "qqmm", options33, 4);
+    const given = $trailing(globalScaleX, "qqmm", options31, 4);
     globalScaleX = given.globalScaleX;
     globalScaleW = given.globalScaleW;
     options = given;
   } else if ($isOptions(globalScaleW)) {
     $nothingAfter(options, "qqmm");
-    const given = $trailing(globalScaleW, "qqmm", options33, 5);
+    const given = $trailing(globalScaleW, "qqmm", options31, 5);
     globalScaleW = given.globalScaleW;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "qqmm", options33, 6);
+    $trailing(options, "qqmm", options31, 6);
   }
   const on = $stream(options as StreamOptions | undefined, "qqmm");
   const groupSize$ = $optionalCount(groupSize, "qqmm", "groupSize");
@@ -5554,11 +5425,11 @@ export function fromFp8(x: ArrayInput, dtype: Dtype | undefined, options?: Strea
 export function fromFp8(x: ArrayInput, dtype?: unknown, options?: unknown): MxArray {
   if ($isOptions(dtype)) {
     $nothingAfter(options, "fromFp8");
-    const given = $trailing(dtype, "fromFp8", options7, 0);
+    const given = $trailing(dtype, "fromFp8", options6, 0);
     dtype = given.dtype;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "fromFp8", options7, 1);
+    $trailing(options, "fromFp8", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "fromFp8");
   const dtype$ = $dtype(dtype === undefined ? "bfloat16" : dtype, "fromFp8", "dtype");

@@ -142,10 +142,12 @@ export function divmodBody(a: ArrayInput, b: ArrayInput, options: StreamOptions 
   const vector = readSlot(out);
   const [q, r] = arrayHandles(vector, op).map(holdArray) as [Pointer, Pointer];
   C.mlx_vector_array_free(vector);
+  const whole = quotient(division, safe, q);
+  const left = remainder(division, safe, r);
+  // The slots last, for the steps before use some themselves.
   const first = slot();
   const second = slot();
-  const status =
-    C.mlx_array_set(first, quotient(division, safe, q)) || C.mlx_array_set(second, remainder(division, safe, r));
+  const status = C.mlx_array_set(first, whole) || C.mlx_array_set(second, left);
   if (status !== 0) throw failure(op, [a, b]);
   return produce2(op, first, second);
 }
