@@ -5,6 +5,7 @@ import { runCall } from "./kinds/call.ts";
 import { runDtype } from "./kinds/dtype.ts";
 import { runError } from "./kinds/error.ts";
 import { runIndex, runUpdate } from "./kinds/index.ts";
+import { runIo } from "./kinds/io.ts";
 import { runProgram } from "./kinds/program.ts";
 import { runPrint } from "./kinds/print.ts";
 
@@ -16,6 +17,7 @@ export const kinds: Readonly<Record<string, KindRunner>> = {
   dtype: runDtype,
   error: runError,
   index: runIndex,
+  io: runIo,
   program: runProgram,
   update: runUpdate,
   print: runPrint,
