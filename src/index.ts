@@ -69,8 +69,31 @@ export {
 } from "./core/stream.ts";
 export { treeState, type TreeState } from "./core/tree.ts";
 export { type Versions, versions } from "./core/versions.ts";
+export { exportToDot } from "./export/dot.ts";
+export {
+  type ExportableFunction,
+  type ExportArgs,
+  type ExporterOptions,
+  exporter,
+  exportFunction,
+  type ExportOptions,
+  FunctionExporter,
+  importFunction,
+  type ImportedFunction,
+  type NamedArrays,
+} from "./export/function.ts";
 export { type GgufEntry, type GgufHeader, type GgufScalar, type GgufTensor, readGgufHeader } from "./io/gguf-header.ts";
-export { load, type LoadFormat, type LoadOptions, type Metadata } from "./io/load.ts";
+export {
+  load,
+  loadFromBytes,
+  type LoadBytesOptions,
+  type LoadFormat,
+  type LoadOptions,
+  type Metadata,
+} from "./io/load.ts";
+export { save, saveSafetensors, type SaveSafetensorsOptions, saveSafetensorsToBytes, saveToBytes } from "./io/save.ts";
+export { saveGguf, type SaveGgufOptions } from "./io/save-gguf.ts";
+export { savez, savezCompressed, savezCompressedToBytes, savezToBytes } from "./io/save-npz.ts";
 export type { Axes } from "./transforms/axes.ts";
 export { checkpoint } from "./transforms/checkpoint.ts";
 export { compile, type Compiled, type CompileOptions, disableCompile, enableCompile } from "./transforms/compile.ts";

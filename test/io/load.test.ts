@@ -211,10 +211,10 @@ describe("arguments", () => {
     expect(refusal(() => odd())).toContain("TypeError: load: path must be a string");
     expect(refusal(() => odd("a\0.gguf"))).toContain("NUL");
     expect(refusal(() => odd("model.bin"))).toBe(
-      `TypeError: load: the extension of "model.bin" must be one of npy, safetensors, gguf, got "bin".`,
+      `TypeError: load: the extension of "model.bin" must be one of npy, npz, safetensors, gguf, got "bin".`,
     );
     expect(refusal(() => odd(path, "zip"))).toContain(
-      `TypeError: load: format must be one of npy, safetensors, gguf, got "zip"`,
+      `TypeError: load: format must be one of npy, npz, safetensors, gguf, got "zip"`,
     );
     expect(refusal(() => odd(path, { returnMetaData: true }))).toContain(`Did you mean "returnMetadata"?`);
     expect(refusal(() => odd(path, { returnMetadata: 1 }))).toContain("returnMetadata must be true or false");
