@@ -228,11 +228,12 @@ function dispatchText(plan: OpPlan, module: ModuleText, ready: Prepared): string
   });
 }
 
-/** A variant's own form of the choosing parameter: an integer in one, a list in another. */
+/** A variant's own form of the choosing parameter: an integer in one, a list in another, and null in none of them. */
 function variantOf(call: NativeCall, param: OpParam): NativeCall {
   const args = call.args.map((arg): NativeArg => {
     if (arg.from !== "param" || arg.param !== param) return arg;
-    return arg.convert.kind === "shape" ? { ...arg, convert: { kind: "ints" } } : arg;
+    const present = { ...param, nullable: false };
+    return { ...arg, param: present, convert: arg.convert.kind === "shape" ? { kind: "ints" } : arg.convert };
   });
   return { fn: call.fn, args };
 }

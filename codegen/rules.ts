@@ -22,24 +22,38 @@ export const families: Readonly<Record<string, string>> = {
 /** What a C name adds to Python's where it is a variant of the same function. */
 const variantSuffixes = ["", "_axis", "_axes", "_dtype", "_sections"];
 
+/** The hand-kept tables: the project's own, or others in tests. */
+export interface Tables {
+  overrides: Readonly<Record<string, Override>>;
+  /** Python functions that are no operations. */
+  elsewhere: Readonly<Record<string, string>>;
+  /** C functions that no operation calls. */
+  internal: Readonly<Record<string, string>>;
+  parts: Readonly<Record<string, string>>;
+}
+
+const ownTables: Tables = { overrides, elsewhere, internal, parts };
+
 interface Context {
+  tables: Tables;
   byName: ReadonlyMap<string, CFunction>;
   /** C functions that a variant without the axis would call, though Python's axis always has a value. */
   covered: Map<string, string>;
 }
 
 /** Makes the plans of all operations. Throws a RuleError for anything that no rule and no override explains. */
-export function planOps(api: Api, python: PythonApi): OpSet {
+export function planOps(api: Api, python: PythonApi, tables: Tables = ownTables): OpSet {
+  const { overrides, elsewhere } = tables;
   const family = new Set(Object.values(families));
   const functions = api.functions.filter((fn) => family.has(fn.family));
-  const context: Context = { byName: new Map(functions.map((fn) => [fn.name, fn])), covered: new Map() };
+  const context: Context = { tables, byName: new Map(functions.map((fn) => [fn.name, fn])), covered: new Map() };
   const plans: OpPlan[] = [];
   const byHand: HandOp[] = [];
   const used = new Set<string>();
   for (const [module, { functions: declared }] of Object.entries(python.modules)) {
     // The other modules are no operations: they are written by hand, each in a folder of its own.
     if (families[module] === undefined) continue;
-    const aliases = aliasesOf(python, module);
+    const aliases = aliasesOf(python, module, overrides);
     for (const [name, signatures] of Object.entries(declared)) {
       const key = module === "core" ? name : `${module}.${name}`;
       const override = overrides[key];
@@ -67,7 +81,7 @@ export function planOps(api: Api, python: PythonApi): OpSet {
 }
 
 /** Other names of a function: `acos = arccos` in the stub, and functions that the overrides call the same. */
-function aliasesOf(python: PythonApi, module: string): Map<string, string[]> {
+function aliasesOf(python: PythonApi, module: string, overrides: Tables["overrides"]): Map<string, string[]> {
   const result = new Map<string, string[]>();
   const add = (target: string, name: string): void => void result.set(target, [...(result.get(target) ?? []), name]);
   for (const [name, target] of Object.entries(python.modules[module]?.aliases ?? {})) {
@@ -277,6 +291,7 @@ function accountFor(
   context: Context,
 ): Map<string, string> {
   const called = new Set([...plans, ...byHand].flatMap((op) => op.native));
+  const { internal, parts } = context.tables;
   const listed = Object.entries({ ...internal, ...parts });
   const reasons = new Map<string, string>();
   const used = new Set<string>();

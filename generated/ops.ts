@@ -3099,7 +3099,7 @@ export function sort(a: ArrayInput, axis?: unknown, options?: unknown): MxArray 
   const status =
     axis === null
     ? C.mlx_sort(out, a$, on)
-    : C.mlx_sort_axis(out, a$, axis === undefined || axis === null ? -1 : $int(axis, "sort", "axis"), on);
+    : C.mlx_sort_axis(out, a$, axis === undefined ? -1 : $int(axis, "sort", "axis"), on);
   if (status !== 0) throw $failure("sort", [a]);
   return $produce("sort", out);
 }
@@ -3131,7 +3131,7 @@ export function argsort(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
   const status =
     axis === null
     ? C.mlx_argsort(out, a$, on)
-    : C.mlx_argsort_axis(out, a$, axis === undefined || axis === null ? -1 : $int(axis, "argsort", "axis"), on);
+    : C.mlx_argsort_axis(out, a$, axis === undefined ? -1 : $int(axis, "argsort", "axis"), on);
   if (status !== 0) throw $failure("argsort", [a]);
   return $produce("argsort", out);
 }
@@ -3176,13 +3176,7 @@ export function partition(a: ArrayInput, kth?: unknown, axis?: unknown, options?
   const status =
     axis === null
     ? C.mlx_partition(out, a$, kth$, on)
-    : C.mlx_partition_axis(
-      out,
-      a$,
-      kth$,
-      axis === undefined || axis === null ? -1 : $int(axis, "partition", "axis"),
-      on,
-    );
+    : C.mlx_partition_axis(out, a$, kth$, axis === undefined ? -1 : $int(axis, "partition", "axis"), on);
   if (status !== 0) throw $failure("partition", [a]);
   return $produce("partition", out);
 }
@@ -3227,13 +3221,7 @@ export function argpartition(a: ArrayInput, kth?: unknown, axis?: unknown, optio
   const status =
     axis === null
     ? C.mlx_argpartition(out, a$, kth$, on)
-    : C.mlx_argpartition_axis(
-      out,
-      a$,
-      kth$,
-      axis === undefined || axis === null ? -1 : $int(axis, "argpartition", "axis"),
-      on,
-    );
+    : C.mlx_argpartition_axis(out, a$, kth$, axis === undefined ? -1 : $int(axis, "argpartition", "axis"), on);
   if (status !== 0) throw $failure("argpartition", [a]);
   return $produce("argpartition", out);
 }
@@ -3317,7 +3305,7 @@ export function topk(a: ArrayInput, k?: unknown, axis?: unknown, options?: unkno
   const status =
     axis === null
     ? C.mlx_topk(out, a$, k$, on)
-    : C.mlx_topk_axis(out, a$, k$, axis === undefined || axis === null ? -1 : $int(axis, "topk", "axis"), on);
+    : C.mlx_topk_axis(out, a$, k$, axis === undefined ? -1 : $int(axis, "topk", "axis"), on);
   if (status !== 0) throw $failure("topk", [a]);
   return $produce("topk", out);
 }
@@ -3420,7 +3408,7 @@ export function stack(arrays: readonly ArrayInput[], axis?: unknown, options?: u
   const status =
     axis === null
     ? C.mlx_stack(out, arrays$, on)
-    : C.mlx_stack_axis(out, arrays$, axis === undefined || axis === null ? 0 : $int(axis, "stack", "axis"), on);
+    : C.mlx_stack_axis(out, arrays$, axis === undefined ? 0 : $int(axis, "stack", "axis"), on);
   if (status !== 0) throw $failure("stack", [arrays]);
   return $produce("stack", out);
 }
