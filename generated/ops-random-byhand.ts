@@ -9,13 +9,24 @@ import {
   bernoulliBody as $bernoulliBody,
   categoricalBody as $categoricalBody,
   permutationBody as $permutationBody,
+  randintBody as $randintBody,
   truncatedNormalBody as $truncatedNormalBody,
 } from "../src/ops/random.ts";
 
-const options1: readonly string[] = ["p", "shape", "key", "stream"];
-const options2: readonly string[] = ["shape", "dtype", "key", "stream"];
+const options1: readonly string[] = ["shape", "dtype", "key", "stream"];
+const options2: readonly string[] = ["p", "shape", "key", "stream"];
 const options3: readonly string[] = ["axis", "shape", "numSamples", "key", "stream"];
 const options4: readonly string[] = ["axis", "key", "stream"];
+
+/** The options of `mx.random.randint`. */
+export interface RandintOptions extends StreamOptions {
+  /** Default: []. */
+  shape?: readonly number[] | undefined;
+  /** Default: "int32". */
+  dtype?: Dtype | null | undefined;
+  /** Default: null. */
+  key?: MxArray | null | undefined;
+}
 
 /** The options of `mx.random.bernoulli`. */
 export interface BernoulliOptions extends StreamOptions {
@@ -58,6 +69,78 @@ export interface PermutationOptions extends StreamOptions {
 }
 
 /**
+ * Integers evenly distributed from low to below high.
+ *
+ * The bounds broadcast to the shape; the dtype is an integer one. Without a key the global state is used and moves on.
+ * Throws an MlxError for shapes or a dtype that do not fit.
+ *
+ * Defaults: shape [], dtype "int32", key null. Python: `mx.random.randint(low, high, shape=[], dtype=int32, key=None)`.
+ */
+export function randint(low: ArrayInput, high: ArrayInput, options?: RandintOptions): MxArray;
+/** Integers evenly distributed from low to below high. */
+export function randint(
+  low: ArrayInput,
+  high: ArrayInput,
+  shape: readonly number[] | undefined,
+  options?: Omit<RandintOptions, "shape">,
+): MxArray;
+/** Integers evenly distributed from low to below high. */
+export function randint(
+  low: ArrayInput,
+  high: ArrayInput,
+  shape: readonly number[] | undefined,
+  dtype: Dtype | null | undefined,
+  options?: Omit<RandintOptions, "shape" | "dtype">,
+): MxArray;
+/** Integers evenly distributed from low to below high. */
+export function randint(
+  low: ArrayInput,
+  high: ArrayInput,
+  shape: readonly number[] | undefined,
+  dtype: Dtype | null | undefined,
+  key: MxArray | null | undefined,
+  options?: StreamOptions,
+): MxArray;
+export function randint(
+  low: ArrayInput,
+  high: ArrayInput,
+  shape?: unknown,
+  dtype?: unknown,
+  key?: unknown,
+  options?: unknown,
+): MxArray {
+  if ($isOptions(shape)) {
+    $nothingAfter(dtype ?? key ?? options, "random.randint");
+    const given = $trailing(shape, "random.randint", options1, 0);
+    shape = given.shape;
+    dtype = given.dtype;
+    key = given.key;
+    options = given;
+  } else if ($isOptions(dtype)) {
+    $nothingAfter(key ?? options, "random.randint");
+    const given = $trailing(dtype, "random.randint", options1, 1);
+    dtype = given.dtype;
+    key = given.key;
+    options = given;
+  } else if ($isOptions(key)) {
+    $nothingAfter(options, "random.randint");
+    const given = $trailing(key, "random.randint", options1, 2);
+    key = given.key;
+    options = given;
+  } else if (options !== undefined) {
+    $trailing(options, "random.randint", options1, 3);
+  }
+  return $randintBody(
+    low,
+    high,
+    (shape === undefined ? [] : shape) as readonly number[],
+    (dtype === undefined ? "int32" : dtype) as Dtype | null,
+    (key ?? null) as MxArray | null,
+    options as StreamOptions | undefined,
+  );
+}
+
+/**
  * True with probability p.
  *
  * p is floating-point and broadcasts to the shape, which is its own by default. Gives bool. Without a key the global
@@ -84,24 +167,24 @@ export function bernoulli(
 export function bernoulli(p?: unknown, shape?: unknown, key?: unknown, options?: unknown): MxArray {
   if ($isOptions(p)) {
     $nothingAfter(shape ?? key ?? options, "random.bernoulli");
-    const given = $trailing(p, "random.bernoulli", options1, 0);
+    const given = $trailing(p, "random.bernoulli", options2, 0);
     p = given.p;
     shape = given.shape;
     key = given.key;
     options = given;
   } else if ($isOptions(shape)) {
     $nothingAfter(key ?? options, "random.bernoulli");
-    const given = $trailing(shape, "random.bernoulli", options1, 1);
+    const given = $trailing(shape, "random.bernoulli", options2, 1);
     shape = given.shape;
     key = given.key;
     options = given;
   } else if ($isOptions(key)) {
     $nothingAfter(options, "random.bernoulli");
-    const given = $trailing(key, "random.bernoulli", options1, 2);
+    const given = $trailing(key, "random.bernoulli", options2, 2);
     key = given.key;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "random.bernoulli", options1, 3);
+    $trailing(options, "random.bernoulli", options2, 3);
   }
   return $bernoulliBody(
     (p === undefined ? 0.5 : p) as ArrayInput,
@@ -154,24 +237,24 @@ export function truncatedNormal(
 ): MxArray {
   if ($isOptions(shape)) {
     $nothingAfter(dtype ?? key ?? options, "random.truncatedNormal");
-    const given = $trailing(shape, "random.truncatedNormal", options2, 0);
+    const given = $trailing(shape, "random.truncatedNormal", options1, 0);
     shape = given.shape;
     dtype = given.dtype;
     key = given.key;
     options = given;
   } else if ($isOptions(dtype)) {
     $nothingAfter(key ?? options, "random.truncatedNormal");
-    const given = $trailing(dtype, "random.truncatedNormal", options2, 1);
+    const given = $trailing(dtype, "random.truncatedNormal", options1, 1);
     dtype = given.dtype;
     key = given.key;
     options = given;
   } else if ($isOptions(key)) {
     $nothingAfter(options, "random.truncatedNormal");
-    const given = $trailing(key, "random.truncatedNormal", options2, 2);
+    const given = $trailing(key, "random.truncatedNormal", options1, 2);
     key = given.key;
     options = given;
   } else if (options !== undefined) {
-    $trailing(options, "random.truncatedNormal", options2, 3);
+    $trailing(options, "random.truncatedNormal", options1, 3);
   }
   return $truncatedNormalBody(
     lower,

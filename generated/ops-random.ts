@@ -72,16 +72,6 @@ export interface MultivariateNormalOptions extends StreamOptions {
   key?: MxArray | null | undefined;
 }
 
-/** The options of `mx.random.randint`. */
-export interface RandintOptions extends StreamOptions {
-  /** Default: []. */
-  shape?: readonly number[] | undefined;
-  /** Default: "int32". */
-  dtype?: Dtype | null | undefined;
-  /** Default: null. */
-  key?: MxArray | null | undefined;
-}
-
 /** The options of `mx.random.gumbel`. */
 export interface GumbelOptions extends StreamOptions {
   /** Default: []. */
@@ -430,88 +420,6 @@ export function multivariateNormal(
     on,
   ) !== 0) throw $failure("random.multivariateNormal", [mean, cov, key]);
   return $produce("random.multivariateNormal", out);
-}
-
-/**
- * Integers evenly distributed from low to below high.
- *
- * The bounds broadcast to the shape; the dtype is an integer one. Without a key the global state is used and moves on.
- * Throws an MlxError for shapes or a dtype that do not fit.
- *
- * Defaults: shape [], dtype "int32", key null. Python: `mx.random.randint(low, high, shape=[], dtype=int32, key=None)`.
- */
-export function randint(low: ArrayInput, high: ArrayInput, options?: RandintOptions): MxArray;
-/** Integers evenly distributed from low to below high. */
-export function randint(
-  low: ArrayInput,
-  high: ArrayInput,
-  shape: readonly number[] | undefined,
-  options?: Omit<RandintOptions, "shape">,
-): MxArray;
-/** Integers evenly distributed from low to below high. */
-export function randint(
-  low: ArrayInput,
-  high: ArrayInput,
-  shape: readonly number[] | undefined,
-  dtype: Dtype | null | undefined,
-  options?: Omit<RandintOptions, "shape" | "dtype">,
-): MxArray;
-/** Integers evenly distributed from low to below high. */
-export function randint(
-  low: ArrayInput,
-  high: ArrayInput,
-  shape: readonly number[] | undefined,
-  dtype: Dtype | null | undefined,
-  key: MxArray | null | undefined,
-  options?: StreamOptions,
-): MxArray;
-export function randint(
-  low: ArrayInput,
-  high: ArrayInput,
-  shape?: unknown,
-  dtype?: unknown,
-  key?: unknown,
-  options?: unknown,
-): MxArray {
-  if ($isOptions(shape)) {
-    $nothingAfter(dtype ?? key ?? options, "random.randint");
-    const given = $trailing(shape, "random.randint", options4, 0);
-    shape = given.shape;
-    dtype = given.dtype;
-    key = given.key;
-    options = given;
-  } else if ($isOptions(dtype)) {
-    $nothingAfter(key ?? options, "random.randint");
-    const given = $trailing(dtype, "random.randint", options4, 1);
-    dtype = given.dtype;
-    key = given.key;
-    options = given;
-  } else if ($isOptions(key)) {
-    $nothingAfter(options, "random.randint");
-    const given = $trailing(key, "random.randint", options4, 2);
-    key = given.key;
-    options = given;
-  } else if (options !== undefined) {
-    $trailing(options, "random.randint", options4, 3);
-  }
-  const on = $stream(options as StreamOptions | undefined, "random.randint");
-  shape ??= [];
-  const dtype$ = $dtype(dtype ?? "int32", "random.randint", "dtype");
-  const low$ = $input(low, "random.randint", "low");
-  const high$ = $input(high, "random.randint", "high");
-  const key$ = $keyOrNext(key, "random.randint", "key");
-  const out = $slot();
-  if (C.mlx_random_randint(
-    out,
-    low$,
-    high$,
-    $ints(shape, "random.randint", "shape"),
-    (shape as readonly number[]).length,
-    dtype$,
-    key$,
-    on,
-  ) !== 0) throw $failure("random.randint", [low, high, key]);
-  return $produce("random.randint", out);
 }
 
 /**

@@ -11,8 +11,6 @@ export {
   type MultivariateNormalOptions,
   normal,
   type NormalOptions,
-  randint,
-  type RandintOptions,
   split,
   type SplitOptions,
   uniform,
@@ -25,6 +23,8 @@ export {
   type CategoricalOptions,
   permutation,
   type PermutationOptions,
+  randint,
+  type RandintOptions,
   truncatedNormal,
   type TruncatedNormalOptions,
 } from "../../../generated/ops-random-byhand.ts";
