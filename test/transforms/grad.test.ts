@@ -5,8 +5,9 @@ import { functions } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { caught, refusal, said, scoped, untyped } from "../helpers.ts";
 
-// The handle of the default stream is made once and kept.
-mx.tidy(() => void mx.add(1, 1));
+// What is made once and kept: the handle of the default stream, the closure and the seed of all gradients.
+mx.tidy(() => void mx.grad((x: mx.Array) => mx.add(x, 1))(mx.array(1)));
+const kept = liveFunctions();
 let start = 0;
 
 beforeEach(() => {
@@ -15,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => {
   expect(functions.mlxts_live_handles()).toBe(start);
-  expect(liveFunctions()).toBe(0);
+  expect(liveFunctions()).toBe(kept);
 });
 
 const numbers = (array: mx.Array): number[] => Array.from(array.toTypedArray(), Number);
@@ -142,8 +143,6 @@ describe("trees", () => {
     expect(value[1].doubled.tolist()).toEqual([2, 4]);
     expect(value[1].count).toBe(2);
     expect(gradient.tolist()).toEqual([1, 1]);
-    const [named] = mx.valueAndGrad((a: mx.Array) => ({ loss: mx.sum(a), text: "aux" }))(x);
-    expect([named.loss.item(), named.text]).toEqual([3, "aux"]);
   });
 
   scoped("other arguments pass through as they are", () => {
@@ -275,6 +274,7 @@ describe("what is refused", () => {
       [3, "3"],
       [[], "[]"],
       [{ loss: 3 }, "an object"],
+      [[3, 4], "[3, 4]"],
     ] as const) {
       expect(returning(() => value)).toBe(
         `TypeError: valueAndGrad: the function must return a scalar Array, or a list that begins with one, got ${text}.`,
@@ -389,7 +389,9 @@ describe("errors and ownership", () => {
       loop(10_000);
       const left = [functions.mlxts_live_handles() - before[0], liveFunctions() - before[1], mx.memory().rescued];
       Bun.gc(true);
-      say(left.join(), process.memoryUsage.rss() - before[2] < 20 * 2 ** 20);
+      // The AddressSanitizer keeps freed memory for a while.
+      const bound = process.env.MLX_TS_ASAN_RUNTIME === undefined ? 20 : 200;
+      say(left.join(), process.memoryUsage.rss() - before[2] < bound * 2 ** 20);
     `,
       { timeout: 120 },
     );
