@@ -3,8 +3,6 @@
 
 import { internal } from "./accounts.ts";
 
-const notYet = "has no form in the public API yet; callable through mlx-ts/ffi";
-
 /** Patterns over the whole name, tried in order, the first match wins. */
 export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
   {
@@ -57,23 +55,24 @@ export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
     reason: "vectors are made whole, from the addresses of their elements, where the API needs them",
   },
   {
-    pattern: /^mlx_(node_namer_\w+|export_to_dot|print_graph)$/,
-    reason: "writes a graph to a C FILE*, which TypeScript has no way to open",
+    pattern: /^mlx_(export_to_dot|print_graph)$/,
+    reason: "writes to a C FILE*, which TypeScript has no way to open; the shim gives the graph as text",
+  },
+  { pattern: /^mlx_node_namer_get_name$/, reason: "names are given to arrays and never asked for" },
+  {
+    pattern: /^mlx_(export_function(_kwargs)?|function_exporter_(new|apply))$/,
+    reason: "the shim's exporter writes any number of traces, with named arrays and a text beside them",
+  },
+  { pattern: /^mlx_imported_function_apply$/, reason: "the form with named arrays takes none of them as well" },
+  { pattern: /^mlx_custom_vjp$/, reason: "mlx_custom_function with the rule for vjp alone" },
+  {
+    pattern: /^mlx_closure_custom\w*_apply$/,
+    reason: "such a closure is made for mlx_custom_function, which calls it",
   },
   {
-    pattern: /^mlx_(export_function|function_exporter|imported_function)\w*$/,
-    reason: `a function exported to a file ${notYet}`,
+    pattern: /^mlx_closure_kwargs_apply$/,
+    reason: "such a closure is made to be exported; its function is called as it is",
   },
-  {
-    pattern: /^mlx_fast_(cuda|metal)_kernel\w*$/,
-    reason: `a custom GPU kernel ${notYet}`,
-  },
-  { pattern: /^mlx_distributed_\w+$/, reason: `computing over several machines ${notYet}` },
-  {
-    pattern: /^mlx_(custom_function|custom_vjp|checkpoint|closure_custom\w*)$/,
-    reason: `a function with derivatives of its own ${notYet}`,
-  },
-  { pattern: /^mlx_closure_kwargs_\w+$/, reason: `a closure with named arrays, for exported functions, ${notYet}` },
   {
     pattern: /^mlx_(save_safetensors(_writer)?|map_\w+_insert|map_string_to_(array|string)_new)$/,
     reason:
@@ -88,22 +87,27 @@ export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
     reason: "the writers are the shim's, which knows what they hold",
   },
   {
-    pattern: /^mlx_stream_(new_thread_unsafe|thread_local_new|from_thread_local)$|^mlx_synchronize_thread_local$/,
-    reason: `a stream that several threads share ${notYet}`,
+    pattern: /^mlx_(gather|scatter(_add|_max|_min|_prod)?)_single$/,
+    reason: "the case of one axis of the function that indexing is made of",
   },
   {
-    pattern: /^mlx_(slice|slice_update|scatter|gather|masked_scatter)(_(?!qmm|mm)\w+)?$/,
-    reason: `the indexing that uses it (get, at) ${notYet}`,
+    pattern: /^mlx_scatter_add_axis$/,
+    reason: "adds along one axis; updates by at() add at any index, and Python has no such function",
   },
   {
     pattern: /^mlx_array_strides$|^_mlx_array_is_(col_)?contiguous$/,
-    reason: `readback copies to row-major order and walks no strides; a view of an array's storage ${notYet}`,
+    reason: "readback copies to row-major order and walks no strides; the shim answers of evaluated arrays only",
   },
-  { pattern: /^mlx_(compile|(en|dis)able_compile|set_compile_mode)$/, reason: `compile ${notYet}` },
-  { pattern: /^mlx_(jvp|vjp)$/, reason: `the product with a Jacobian, apart from grad, ${notYet}` },
-  { pattern: /^mlx_detail_vmap_\w+$/, reason: `vmap ${notYet}` },
-  { pattern: /^mlx_(metal|cuda)_\w+$/, reason: `the namespace of one GPU family ${notYet}` },
-  { pattern: /^mlx_(get_streams|clear_streams)$/, reason: `the list of all streams ${notYet}` },
+  {
+    pattern: /^mlx_compile$/,
+    reason: "compile calls mlx_detail_compile, under numbers of its own, so that a disposed function leaves the cache",
+  },
+  { pattern: /^mlx_set_compile_mode$/, reason: "enableCompile and disableCompile set the two modes that Python has" },
+  {
+    pattern: /^mlx_metal_(get|set)_metallib_path$/,
+    reason: "Python has no such function; the native build puts the library of kernels where MLX looks for it",
+  },
+  { pattern: /^mlx_get_streams$/, reason: "Python has no such function; a program knows the streams that it made" },
   { pattern: /^mlx_synchronize_default$/, reason: "synchronize asks for the default stream and waits for that one" },
   { pattern: /^mlx_device_info_has_key$/, reason: "the keys are listed, and each one listed is there" },
   { pattern: /^mlx_string_new_data$/, reason: "text goes to MLX as the address of its bytes, never as a handle" },

@@ -28,9 +28,9 @@ export interface PyModule {
   /** `acos = arccos`: the other name of a function, possibly of another module ("linalg.norm"). */
   aliases: Readonly<Record<string, string>>;
   /** Names of classes. */
-  classes: readonly string[];
+  classes?: readonly string[];
   /** Names of values: constants, dtypes. */
-  values: readonly string[];
+  values?: readonly string[];
 }
 
 /** What python-api.json holds. */
@@ -82,7 +82,7 @@ export async function readPythonApi(version: string, read: (file: string) => Pro
   let array: PythonApi["array"] | undefined;
   for (const [name, file] of Object.entries(STUBS)) {
     const stub = parseStub(parser, file, await read(file));
-    const { functions, aliases, classes, values } = stub;
+    const { functions, aliases, classes = [], values = [] } = stub;
     modules[name] = { functions, aliases, classes, values };
     array ??= stub.array;
   }
@@ -230,7 +230,7 @@ export function formatPythonApi(api: PythonApi): string {
           .join(",\n")}\n${indent}}`;
   const module = (m: Pick<PyModule, "functions" | "aliases">, indent: string): string =>
     `${indent}"functions": ${block(m.functions, indent)},\n${indent}"aliases": ${block(m.aliases, indent)}`;
-  const names = ({ classes, values }: PyModule): string =>
+  const names = ({ classes = [], values = [] }: PyModule): string =>
     `      "classes": ${JSON.stringify(classes)},\n      "values": ${JSON.stringify(values)}`;
   const modules = Object.entries(api.modules)
     .map(([name, m]) => `    ${JSON.stringify(name)}: {\n${module(m, "      ")},\n${names(m)}\n    }`)

@@ -80,6 +80,7 @@ export {
   FunctionExporter,
   importFunction,
   type ImportedFunction,
+  type ImportOptions,
   type NamedArrays,
 } from "./export/function.ts";
 export { type GgufEntry, type GgufHeader, type GgufScalar, type GgufTensor, readGgufHeader } from "./io/gguf-header.ts";

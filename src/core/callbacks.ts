@@ -14,23 +14,30 @@ import { tidy } from "./scope.ts";
 export type RawFunction = (...args: Pointer[]) => void;
 
 /** The signatures of mlx-c's closures: how many words come before the payload. */
-const words = { closure: 2, closure_custom: 4, closure_custom_jvp: 5, closure_custom_vmap: 5 } as const;
+const words = { closure: 2, closure_kwargs: 3, closure_custom: 4, closure_custom_jvp: 5, closure_custom_vmap: 5 } as const;
 
 export type ClosureKind = keyof typeof words;
 
 const functions = new Map<number, RawFunction>();
+// Those that stay for the life of the thread.
+const lasting = new Map<number, RawFunction>();
 const trampolines = new Map<ClosureKind, Callback>();
 let owner = 0;
 let lastId = 0;
 
+// The engine guards the stack against its own frames only. This leaves room for MLX's, which walk graphs recursively.
+const DEEPEST = 256;
+let depth = 0;
+
 // The very object that a callback threw, and whether there is one: undefined can be thrown too.
 let thrown: { error: unknown } | null = null;
 
-function run(...args: Pointer[]): number {
+function run(payload: Pointer, call: (fn: RawFunction) => void): number {
   try {
-    const fn = functions.get(args[args.length - 1]! % 4294967296);
+    const id = payload % 4294967296;
+    const fn = functions.get(id) ?? lasting.get(id);
     if (fn === undefined) throw new Error("closure: its function is gone");
-    tidy(() => fn(...args.slice(0, -1)));
+    tidy(() => call(fn));
     return 0;
   } catch (error) {
     thrown = { error };
@@ -38,39 +45,57 @@ function run(...args: Pointer[]): number {
   }
 }
 
+/** What native code calls. The signatures have 2 to 5 words before the payload. */
+const entries: Record<number, (...args: Pointer[]) => number> = {
+  2: (a, b, payload) => run(payload!, (fn) => fn(a!, b!)),
+  3: (a, b, c, payload) => run(payload!, (fn) => fn(a!, b!, c!)),
+  4: (a, b, c, d, payload) => run(payload!, (fn) => fn(a!, b!, c!, d!)),
+  5: (a, b, c, d, e, payload) => run(payload!, (fn) => fn(a!, b!, c!, d!, e!)),
+};
+
 function trampoline(kind: ClosureKind): Pointer {
   let callback = trampolines.get(kind);
   if (callback === undefined) {
     const args = new Array<FFIName>(words[kind] + 1).fill("ptr");
-    callback = backend.callback(run, { args, returns: "i32" });
+    callback = backend.callback(entries[words[kind]]!, { args, returns: "i32" });
     trampolines.set(kind, callback);
   }
   return callback.pointer;
 }
 
-/** Makes a native closure of a function, given the native constructor of its kind. */
-export function nativeClosure(
-  kind: ClosureKind,
-  fn: RawFunction,
-  make: (callback: Pointer, payload: Pointer, destructor: Pointer) => Pointer,
-): Pointer {
-  drain();
+type MakeClosure = (callback: Pointer, payload: Pointer, destructor: Pointer) => Pointer;
+
+function register(kind: ClosureKind, fn: RawFunction, make: MakeClosure, into: Map<number, RawFunction>): Pointer {
   if (owner === 0) owner = C.mlxts_owner_new();
-  lastId = (lastId + 1) % 4294967296;
-  functions.set(lastId, fn);
+  do lastId = (lastId + 1) % 4294967296;
+  while (functions.has(lastId) || lasting.has(lastId));
+  into.set(lastId, fn);
   const payload = C.mlxts_closure_payload(owner, lastId);
   return make(trampoline(kind), payload, backend.symbolAddress("mlxts_closure_dtor"));
 }
 
+/** Makes a native closure of a function, given the native constructor of its kind. */
+export function nativeClosure(kind: ClosureKind, fn: RawFunction, make: MakeClosure): Pointer {
+  drain();
+  return register(kind, fn, make, functions);
+}
+
+/** The same for a closure that is never freed. */
+export function lastingClosure(kind: ClosureKind, fn: RawFunction, make: MakeClosure): Pointer {
+  return register(kind, fn, make, lasting);
+}
+
 const drained = new ArrayBuffer(256 * 4);
+const drainedIds = new DataView(drained);
+let drainedAddress: Pointer = 0;
 
 /** Forgets the functions whose native closures are gone. */
 function drain(): void {
-  if (owner === 0) return;
+  if (functions.size === 0) return;
+  if (drainedAddress === 0) drainedAddress = backend.address(drained);
   for (;;) {
-    const count = C.mlxts_closure_drain(owner, backend.address(drained), 256);
-    const ids = new DataView(drained);
-    for (let i = 0; i < count; i++) functions.delete(ids.getUint32(i * 4, true));
+    const count = C.mlxts_closure_drain(owner, drainedAddress, 256);
+    for (let i = 0; i < count; i++) functions.delete(drainedIds.getUint32(i * 4, true));
     if (count < 256) return;
   }
 }
@@ -83,8 +108,10 @@ export function liveFunctions(): number {
 
 /** A native call that can run closures: an error thrown inside one comes out as the same object. */
 export function callClosures(operation: string, call: () => number): void {
+  if (depth >= DEEPEST) throw new RangeError(`${operation}: transforms are nested more than ${DEEPEST} deep.`);
   const outer = thrown;
   thrown = null;
+  depth++;
   try {
     const status = enterNative(call);
     const inner = thrown as { error: unknown } | null;
@@ -94,6 +121,7 @@ export function callClosures(operation: string, call: () => number): void {
     }
     if (status !== 0) throw new MlxError(operation, takeNativeMessage());
   } finally {
+    depth--;
     thrown = outer;
     drain();
   }

@@ -34,8 +34,9 @@ export const floors: readonly Floor[] = [
   { name: "io", files: /^src\/io\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "storage", files: /^src\/storage\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "trace", files: /^src\/trace\//, uses: [...language, "tree"], types: ["backend"] },
-  // Beside io: they use the array language, and nothing but the public namespace uses them.
-  { name: "export", files: /^src\/export\//, uses: [...language, "tree"], types: ["backend"] },
+  // Beside io: they use the array language, and nothing but the public namespace uses them. Exported functions are
+  // files, which io checks and puts in place.
+  { name: "export", files: /^src\/export\//, uses: [...language, "tree", "io"], types: ["backend"] },
   { name: "distributed", files: /^src\/distributed\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "platforms", files: /^src\/platforms\//, uses: ["core"] },
   { name: "ffi", files: /^src\/ffi\.ts$/, uses: ["backend", "core", "symbols"] },
