@@ -14,6 +14,7 @@ import {
 } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
 import { MxArray } from "../core/array.ts";
+import { DisposedError } from "../core/error.ts";
 import type { Pointer } from "../backend/types.ts";
 
 /** Options by name, their values not checked yet. */
@@ -114,8 +115,10 @@ export function withOptions<T>(args: readonly unknown[]): { items: readonly T[];
 }
 
 /** The shape of an operand; a scalar has no axes. */
-export function shapeOfInput(value: ArrayInput): readonly number[] {
-  return value instanceof MxArray ? value.shape : [];
+export function shapeOfInput(value: ArrayInput, op: string): readonly number[] {
+  if (!(value instanceof MxArray)) return [];
+  if (value.disposed) refuse(new DisposedError(op, "Array"));
+  return value.shape;
 }
 
 /** The length of an axis that is counted from either end. Throws a RangeError where there is none. */

@@ -68,7 +68,7 @@ export function scaledDotProductAttentionBody(
   const keys = input(k, op, "k");
   const values = input(v, op, "v");
   // MLX divides the heads of the queries by those of the keys.
-  if (shapeOfInput(k)[1] === 0) refuse(new RangeError(`${op}: k has no heads.`));
+  if (shapeOfInput(k, op)[1] === 0) refuse(new RangeError(`${op}: k has no heads.`));
   const masks = mask instanceof MxArray ? input(mask, op, "mask") : 0;
   const drains = nullable(sinks, op, "sinks");
   const out = slot();

@@ -109,7 +109,7 @@ export function convolveBody(
 }
 
 function vectorLength(value: ArrayInput, name: string): number {
-  const [length, ...rest] = shapeOfInput(value);
+  const [length, ...rest] = shapeOfInput(value, "convolve");
   if (length === undefined || rest.length > 0) {
     refuse(
       new RangeError(

@@ -33,7 +33,7 @@ function read(a: ArrayInput, offset: unknown, axis1: unknown, axis2: unknown, op
   const by = int(offset, op, "offset");
   const first = int(axis1, op, "axis1");
   const second = int(axis2, op, "axis2");
-  const shape = shapeOfInput(a);
+  const shape = shapeOfInput(a, op);
   if (shape.length < 2) refuse(new RangeError(`${op}: a must have two axes or more, got ${shape.length}.`));
   const rows = axisLength(shape, first, op);
   const columns = axisLength(shape, second, op);

@@ -20,7 +20,7 @@ export function diffBody(a: ArrayInput, n: number, axis: number, options: Stream
   const along = int(axis, "diff", "axis");
   const source = input(a, "diff", "a");
   // After as many times as the axis is long, nothing is left.
-  const enough = Math.min(times, axisLength(shapeOfInput(a), along, "diff"));
+  const enough = Math.min(times, axisLength(shapeOfInput(a, "diff"), along, "diff"));
   const out = slot();
   if (C.mlx_diff(out, source, enough, along, on) !== 0) throw failure("diff", [a]);
   return produce("diff", out);

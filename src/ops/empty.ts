@@ -26,7 +26,7 @@ function emptyResult(
   options: StreamOptions | undefined,
 ): MxArray {
   const on = stream(options, op);
-  const shape = axis === null ? [0] : shapeOfInput(a);
+  const shape = axis === null ? [0] : shapeOfInput(a, op);
   if (axis !== null && axis !== undefined) axisLength(shape, int(axis, op, "axis"), op);
   const out = slot();
   if (C.mlx_zeros(out, ints(shape, op, "shape"), shape.length, code, on) !== 0) throw failure(op, [a]);

@@ -55,7 +55,7 @@ function oneAxis(
   const code = normCode(norm, op);
   const along = int(axis, op, "axis");
   const source = input(a, op, "a");
-  const own = axisLength(shapeOfInput(a), along, op);
+  const own = axisLength(shapeOfInput(a, op), along, op);
   const size = n !== null ? int(n, op, "n") : length === "full" ? own : 2 * (own - 1);
   const out = slot();
   if (native(out, source, size, along, code, on) !== 0) throw failure(op, [a]);
@@ -76,7 +76,7 @@ function manyAxes(
   const code = normCode(norm, op);
   if (s !== null && axes === null) refuse(new TypeError(`${op}: s needs axes.`));
   const source = input(a, op, "a");
-  const shape = shapeOfInput(a);
+  const shape = shapeOfInput(a, op);
   const along = axes ?? shape.map((_, axis) => axis);
   const axesAddress = ints(along, op, "axes");
   const sizes = s ?? along.map((axis) => axisLength(shape, axis, op));
@@ -101,7 +101,7 @@ function shifted(
 ): MxArray {
   const on = stream(options, op);
   const source = input(a, op, "a");
-  const along = axes === null ? shapeOfInput(a).map((_, axis) => axis) : (asList(axes) as readonly number[]);
+  const along = axes === null ? shapeOfInput(a, op).map((_, axis) => axis) : (asList(axes) as readonly number[]);
   const address = ints(along, op, "axes");
   const out = slot();
   if (native(out, source, address, along.length, on) !== 0) throw failure(op, [a]);

@@ -19,6 +19,7 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
+import { dtypeCodes } from "../core/dtype.ts";
 import { nonEmpty, optionalCount, shapeOfInput } from "./args.ts";
 import type { QuantizationMode } from "./types.ts";
 
@@ -37,8 +38,8 @@ function checkPicks(indices: unknown, count: number, op: string, path: string): 
 }
 
 /** How many matrices an operand holds. */
-function matrices(value: ArrayInput): number {
-  return shapeOfInput(value)
+function matrices(value: ArrayInput, op: string): number {
+  return shapeOfInput(value, op)
     .slice(0, -2)
     .reduce((count, length) => count * length, 1);
 }
@@ -54,8 +55,8 @@ export function gatherMmBody(
   const op = "gatherMm";
   const on = stream(options, op);
   const sorted = bool(sortedIndices, op, "sortedIndices");
-  const lhs = picks(lhsIndices, matrices(a), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(b), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(a, op), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(b, op), op, "rhsIndices");
   const both = pair(a, b, op);
   nonEmpty(both.a, op, "a");
   nonEmpty(both.b, op, "b");
@@ -89,8 +90,8 @@ export function gatherQmmBody(
   const right = input(w, op, "w");
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(w), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
   const scale = input(scales, op, "scales");
   const bias = nullable(biases, op, "biases");
   const out = slot();
@@ -119,16 +120,16 @@ export function gatherQqmmBody(
   const width = optionalCount(bits, op, "bits");
   const word = str(mode, op, "mode");
   const sorted = bool(sortedIndices, op, "sortedIndices");
-  // MLX looks at the scales of a packed matrix without asking whether there are any.
-  if (w instanceof MxArray && w.dtype === "uint32" && scales === null) {
-    refuse(new TypeError(`${op}: a packed w needs scales.`));
-  }
   const left = input(x, op, "x");
   const right = input(w, op, "w");
+  // MLX looks at the scales of a packed matrix without asking whether there are any.
+  if (scales === null && C.mlx_array_dtype(right) === dtypeCodes.uint32) {
+    refuse(new TypeError(`${op}: a packed w needs scales.`));
+  }
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(w), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices");
+  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
   const scale = nullable(scales, op, "scales");
   const globalX = nullable(globalScaleX, op, "globalScaleX");
   const globalW = nullable(globalScaleW, op, "globalScaleW");
@@ -146,7 +147,7 @@ export function segmentedMmBody(
 ): MxArray {
   const op = "segmentedMm";
   const on = stream(options, op);
-  const inner = shapeOfInput(a).at(-1) ?? 0;
+  const inner = shapeOfInput(a, op).at(-1) ?? 0;
   // A segment may end behind the last element.
   const parts = picks(segments, inner + 1, op, "segments");
   const both = pair(a, b, op);

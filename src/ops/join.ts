@@ -24,7 +24,7 @@ export function concatenateBody(
   const at = axis === null ? null : int(axis, "concatenate", "axis");
   // MLX gives a single array back without looking at the axis.
   if (at !== null && Array.isArray(arrays) && arrays.length === 1)
-    axisLength(shapeOfInput(arrays[0]!), at, "concatenate");
+    axisLength(shapeOfInput(arrays[0]!, "concatenate"), at, "concatenate");
   const list = vector(arrays, "concatenate", "arrays");
   const out = slot();
   const status = at === null ? C.mlx_concatenate(out, list, on) : C.mlx_concatenate_axis(out, list, at, on);

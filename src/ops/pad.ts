@@ -30,7 +30,7 @@ export function padBody(
 ): MxArray {
   const on = stream(options, "pad");
   const word = str(mode, "pad", "mode");
-  const width = readWidth(padWidth, shapeOfInput(a).length);
+  const width = readWidth(padWidth, shapeOfInput(a, "pad").length);
   const source = input(a, "pad", "a");
   const value = inputLike(constantValues, inputDtype(a, "pad", "a"), "pad", "constantValues");
   const out = slot();

@@ -30,7 +30,7 @@ export function bernoulliBody(
 ): MxArray {
   const op = "random.bernoulli";
   const on = stream(options, op);
-  const dims = shape ?? shapeOfInput(p);
+  const dims = shape ?? shapeOfInput(p, op);
   const address = ints(dims, op, "shape");
   const chance = input(p, op, "p");
   const from = keyOrNext(key, op, "key");
@@ -63,7 +63,7 @@ export function truncatedNormalBody(
 
 function boundsShape(lower: ArrayInput, upper: ArrayInput, op: string): number[] {
   try {
-    return broadcastShapes(shapeOfInput(lower), shapeOfInput(upper));
+    return broadcastShapes(shapeOfInput(lower, op), shapeOfInput(upper, op));
   } catch (error) {
     return refuse(new RangeError(`${op}: lower and upper do not go together: ${(error as Error).message}`));
   }
@@ -105,9 +105,9 @@ export function permutationBody(
   const op = "random.permutation";
   const on = stream(options, op);
   const along = int(axis, op, "axis");
-  if (x === 0 || (x instanceof MxArray && x.size === 0)) return nothingToPermute(x, along, on);
   const rows = x instanceof MxArray ? input(x, op, "x") : null;
   const count = x instanceof MxArray ? 0 : int(x, op, "x");
+  if (rows === null ? count === 0 : C.mlx_array_size(rows) === 0) return nothingToPermute(x, along, on);
   const from = keyOrNext(key, op, "key");
   const out = slot();
   const status =
@@ -119,12 +119,14 @@ export function permutationBody(
 }
 
 /** MLX orders by random numbers, and ends the process where there are none. */
-function nothingToPermute(x: 0 | MxArray, axis: number, on: Pointer): MxArray {
+function nothingToPermute(x: number | MxArray, axis: number, on: Pointer): MxArray {
   const op = "random.permutation";
-  if (x !== 0) axisLength(x.shape, axis, op);
+  if (x instanceof MxArray) axisLength(x.shape, axis, op);
   const out = slot();
   const status =
-    x === 0 ? C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on) : C.mlx_array_set(out, input(x, op, "x"));
+    x instanceof MxArray
+      ? C.mlx_array_set(out, input(x, op, "x"))
+      : C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on);
   if (status !== 0) throw failure(op, [x]);
   return produce(op, out);
 }

@@ -68,7 +68,7 @@ export function sliceBody(
   const axesAddress = ints(axes, op, "axes");
   const sizeAddress = ints(sliceSize, op, "sliceSize");
   const source = input(a, op, "a");
-  const shape = shapeOfInput(a);
+  const shape = shapeOfInput(a, op);
   if (sliceSize.length !== shape.length || sliceSize.some((size, i) => size < 0 || size > shape[i]!)) {
     refuse(new RangeError(`${op}: sliceSize [${sliceSize.join(", ")}] does not fit the shape [${shape.join(", ")}].`));
   }
@@ -90,8 +90,8 @@ export function sliceUpdateBody(
   const on = stream(options, op);
   const axesAddress = ints(axes, op, "axes");
   const source = input(a, op, "a");
-  const shape = shapeOfInput(a);
-  const part = shapeOfInput(update);
+  const shape = shapeOfInput(a, op);
+  const part = shapeOfInput(update, op);
   const missing = shape.length - part.length;
   // An update of fewer axes is broadcast to length 1 on those in front.
   const lengths = missing > 0 ? [...new Array<number>(missing).fill(1), ...part] : part;

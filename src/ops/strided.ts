@@ -28,7 +28,7 @@ export function asStridedBody(
 ): MxArray {
   const on = stream(options, op);
   const source = input(a, op, "a");
-  const dims = shape ?? shapeOfInput(a);
+  const dims = shape ?? shapeOfInput(a, op);
   const shapeAddress = ints(dims, op, "shape");
   const steps = strides ?? rowMajor(dims);
   const stridesAddress = int64s(steps, op, "strides");
@@ -36,7 +36,7 @@ export function asStridedBody(
     dims,
     steps,
     offset,
-    shapeOfInput(a).reduce((size, length) => size * length, 1),
+    shapeOfInput(a, op).reduce((size, length) => size * length, 1),
   );
   const out = slot();
   const status = C.mlx_as_strided(out, source, shapeAddress, dims.length, stridesAddress, steps.length, offset, on);

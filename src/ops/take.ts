@@ -34,7 +34,7 @@ export function checkIndices(indices: unknown, length: number, op: string, path 
 
 /** The length of the axis that indices go along: all elements where no axis is given. */
 function lengthAlong(a: ArrayInput, axis: number | null, op: string): number {
-  const shape = shapeOfInput(a);
+  const shape = shapeOfInput(a, op);
   return axis === null ? shape.reduce((size, n) => size * n, 1) : axisLength(shape, axis, op);
 }
 
@@ -94,7 +94,7 @@ export function putAlongAxisBody(
   }
   const flat = flattened(target, on, op, [a]);
   const put = step(C.mlx_put_along_axis(out, flat, picks, given, 0, on), out, op, [a, indices, values]);
-  const shape = shapeOfInput(a);
+  const shape = shapeOfInput(a, op);
   const back = slot();
   if (C.mlx_reshape(back, put, ints(shape, op, "shape"), shape.length, on) !== 0) throw failure(op, [a]);
   return produce(op, back);
