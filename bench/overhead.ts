@@ -6,8 +6,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pythonWithMlx } from "./python-env.ts";
-
-type Figures = Record<string, number>;
+import { minima } from "./sides.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const here = join(import.meta.dir, "overhead");
@@ -24,12 +23,6 @@ function buildC(): string {
   return program;
 }
 
-function figures(command: string[]): Figures {
-  const result = Bun.spawnSync(command, { stdout: "pipe", stderr: "pipe" });
-  if (result.exitCode !== 0) throw new Error(`${command[0]}: ${result.stderr.toString()}`);
-  return JSON.parse(result.stdout.toString()) as Figures;
-}
-
 const sides: Record<string, string[]> = {
   C: [buildC()],
   "mlx-ts": [process.execPath, join(here, "overhead.ts")],
@@ -37,13 +30,7 @@ const sides: Record<string, string[]> = {
   "Python MLX stock": [pythonWithMlx("stock"), join(here, "overhead.py"), "matmul"],
 };
 
-const best: Record<string, Figures> = {};
-for (let round = 0; round < rounds; round++) {
-  for (const [side, command] of Object.entries(sides)) {
-    const kept = (best[side] ??= {});
-    for (const [name, value] of Object.entries(figures(command))) kept[name] = Math.min(kept[name] ?? Infinity, value);
-  }
-}
+const best = minima(sides, rounds);
 
 const rows: Record<string, string> = {
   add: "add(scalar, scalar) build + dispose, ns",

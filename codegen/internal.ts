@@ -47,8 +47,9 @@ export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
     reason: "takes a callback without a payload; one trampoline with an id in its payload serves every closure",
   },
   {
-    pattern: /^mlx_closure_value_and_grad_new_func_payload$/,
-    reason: "makes a gradient function by hand; value_and_grad makes them from ordinary closures",
+    pattern: /^mlx_value_and_grad$|^mlx_closure_value_and_grad_(new_func_payload|apply)$/,
+    reason:
+      "a closure for each number of inputs; grad calls mlx_vjp with a one, which is what it does, with one closure",
   },
   {
     pattern: /^mlx_vector_\w+_(new_value|set_value|set_data|append_data|append_value|new_data)$/,

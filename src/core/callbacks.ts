@@ -14,7 +14,13 @@ import { tidy } from "./scope.ts";
 export type RawFunction = (...args: Pointer[]) => void;
 
 /** The signatures of mlx-c's closures: how many words come before the payload. */
-const words = { closure: 2, closure_kwargs: 3, closure_custom: 4, closure_custom_jvp: 5, closure_custom_vmap: 5 } as const;
+const words = {
+  closure: 2,
+  closure_kwargs: 3,
+  closure_custom: 4,
+  closure_custom_jvp: 5,
+  closure_custom_vmap: 5,
+} as const;
 
 export type ClosureKind = keyof typeof words;
 

@@ -59,6 +59,8 @@ export function slotView(address: Pointer): { view: DataView; offset: number } {
 export interface PrivateSlot {
   readonly address: Pointer;
   read(): number;
+  /** Zeroes it for another call. */
+  clear(): void;
 }
 
 export function privateSlot(): PrivateSlot {
@@ -67,5 +69,9 @@ export function privateSlot(): PrivateSlot {
   return {
     address: backend.address(own),
     read: () => data.getUint32(0, true) + data.getUint32(4, true) * 4294967296,
+    clear(): void {
+      data.setUint32(0, 0, true);
+      data.setUint32(4, 0, true);
+    },
   };
 }

@@ -70,24 +70,25 @@ function isPlain(value: object): boolean {
  */
 export function formLeaves<T extends object>(tree: unknown, what: string, other?: (value: unknown) => void): T[] {
   const found: T[] = [];
-  const above = new Set<object>();
+  // The containers that the walk is inside of: a few, so a list is faster than a Set.
+  const above: object[] = [];
   const visit = (node: unknown): void => {
     if (isLeaf(node)) found.push(node as unknown as T);
     else if (typeof node !== "object" || node === null) other?.(node);
     else visitParts(node);
   };
   const visitParts = (node: object): void => {
-    if (above.has(node)) throw new TypeError(`${what} holds itself.`);
-    above.add(node);
+    if (above.includes(node)) throw new TypeError(`${what} holds itself.`);
+    above.push(node);
     if (Array.isArray(node)) for (const item of node) visit(item);
     else if (node instanceof Map) for (const item of node.values()) visit(item);
-    else if (isPlain(node)) for (const item of Object.values(node)) visit(item);
+    else if (isPlain(node)) for (const key of Object.keys(node)) visit((node as Record<string, unknown>)[key]);
     else if (leaves(node).length > 0) {
       throw new TypeError(
         `${what} holds Arrays inside of a ${node.constructor.name}: use lists, plain objects or Maps.`,
       );
     }
-    above.delete(node);
+    above.pop();
   };
   visit(tree);
   return found;
@@ -100,8 +101,23 @@ export function formLeaves<T extends object>(tree: unknown, what: string, other?
 export function mapLeaves<In extends object>(tree: unknown, replace: (leaf: In) => unknown): unknown {
   if (typeof tree !== "object" || tree === null) return tree;
   if (isLeaf(tree)) return replace(tree as unknown as In);
-  if (Array.isArray(tree)) return Array.from(tree, (item) => mapLeaves(item, replace));
-  if (tree instanceof Map) return new Map([...tree].map(([key, item]) => [key, mapLeaves(item, replace)]));
+  // Plain loops: transforms walk their arguments and results in every call.
+  if (Array.isArray(tree)) {
+    const list: unknown[] = [];
+    for (let i = 0; i < tree.length; i++) list.push(mapLeaves(tree[i], replace));
+    return list;
+  }
+  if (tree instanceof Map) {
+    const map = new Map<unknown, unknown>();
+    for (const [key, item] of tree) map.set(key, mapLeaves(item, replace));
+    return map;
+  }
   if (!isPlain(tree)) return tree;
-  return Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, mapLeaves(item, replace)]));
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(tree)) {
+    const item = mapLeaves((tree as Record<string, unknown>)[key], replace);
+    if (key !== "__proto__") result[key] = item;
+    else Object.defineProperty(result, key, { value: item, enumerable: true, writable: true, configurable: true });
+  }
+  return result;
 }

@@ -10,8 +10,13 @@ export type Axes = number | null | readonly Axes[] | { readonly [key: string]: A
 // How native code is told that an array is not mapped.
 export const NONE = -1;
 
-/** The axis of each leaf, in order. `extra` is 1 for results, which gain an axis. */
-export function flatAxes(tree: unknown, axes: Axes, name: string, extra: 0 | 1): number[] {
+/** The axis of each of the tree's leaves, in order. `extra` is 1 for results, which gain an axis. */
+export function flatAxes(tree: unknown, leaves: readonly MxArray[], axes: Axes, name: string, extra: 0 | 1): number[] {
+  if (axes !== null && typeof axes !== "number") return partAxes(tree, axes, name, extra);
+  return leaves.map((leaf) => leafAxis(leaf, axes, name, extra));
+}
+
+function partAxes(tree: unknown, axes: Axes, name: string, extra: 0 | 1): number[] {
   if (isLeaf(tree)) return [leafAxis(tree as unknown as MxArray, axes, name, extra)];
   if (axes === null || typeof axes === "number") {
     return formLeaves<MxArray>(tree, name).map((leaf) => leafAxis(leaf, axes, name, extra));
@@ -20,11 +25,11 @@ export function flatAxes(tree: unknown, axes: Axes, name: string, extra: 0 | 1):
     if (!Array.isArray(axes) || axes.length !== tree.length) {
       throw new TypeError(`${name} must be a list of ${tree.length} where the tree has one, got ${describe(axes)}.`);
     }
-    return tree.flatMap((item, i) => flatAxes(item, axes[i] as Axes, name, extra));
+    return tree.flatMap((item, i) => partAxes(item, axes[i] as Axes, name, extra));
   }
   if (typeof tree === "object" && tree !== null) {
     const entries = tree instanceof Map ? [...tree] : Object.entries(tree);
-    return entries.flatMap(([key, item]) => flatAxes(item, axisOf(axes, String(key), name), name, extra));
+    return entries.flatMap(([key, item]) => partAxes(item, axisOf(axes, String(key), name), name, extra));
   }
   return [];
 }

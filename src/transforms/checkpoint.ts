@@ -7,7 +7,7 @@ import { NativeHandle } from "../core/kinds.ts";
 import { C } from "../core/native.ts";
 import { requireFunction } from "../core/scope.ts";
 import { privateSlot } from "../core/slots.ts";
-import { callTraced, type Form, formOf } from "./trees.ts";
+import { type Form, formOf, resultForm } from "./trees.ts";
 
 /**
  * A function with the values of `fn`, whose gradient runs `fn` again instead of keeping what it computed in between:
@@ -20,7 +20,7 @@ export function checkpoint<A extends unknown[], R>(fn: (...args: A) => R): (...a
     const input = formOf(args, "checkpoint: the arguments");
     let output: Form | null = null;
     using closure = new Closure((traced) => {
-      const form = callTraced(fn as never, input.rebuild(traced), "checkpoint");
+      const form = resultForm(fn(...(input.rebuild(traced) as A)), "checkpoint");
       output ??= form;
       return form.arrays;
     });

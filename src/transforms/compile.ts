@@ -1,20 +1,22 @@
 /** compile: a function traced once for each form of its arguments, then run as one optimised graph. */
 
-import { MxArray } from "../core/array.ts";
+import type { MxArray } from "../core/array.ts";
+import { shapeOf } from "../core/array.ts";
+import { bool } from "../core/args.ts";
 import { applyVectors, Closure } from "../core/closure.ts";
-import { check } from "../core/error.ts";
+import { check, takeNativeMessage } from "../core/error.ts";
 import { Handle, handleOf, internal } from "../core/handle.ts";
 import { NativeHandle } from "../core/kinds.ts";
 import type { Kind } from "../core/ledger.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
-import { bool } from "../core/args.ts";
-import { dispose, keep, refusePromise, requireFunction } from "../core/scope.ts";
+import { keep, refusePromise, requireFunction } from "../core/scope.ts";
 import { int64Address } from "../core/scratch.ts";
-import { privateSlot, readSlot, slot } from "../core/slots.ts";
+import { privateSlot, readSlot, readSlotI32, slot } from "../core/slots.ts";
+import { defaultStreamHandle } from "../core/stream.ts";
 import { signature } from "./signature.ts";
 import { State } from "./state.ts";
-import { type Form, formOf } from "./trees.ts";
+import { type Form, formOf, mapForm, sameForm } from "./trees.ts";
 
 export interface CompileOptions {
   /** What the function reads and replaces beside its arguments: modules, optimizers, `mx.random.state`, containers of Arrays. */
@@ -32,45 +34,58 @@ export interface Compiled<A extends unknown[], R> extends Disposable {
 }
 
 let lastId = 0;
+let disabled = false;
 
-const kind: Kind = { name: "Compiled", free: erase };
+// Erasing waits while native code is on the stack: it may be the trace of this very function, which writes its entry.
+const kind: Kind = { name: "Compiled", free: erase, reentrant: true };
 
+/** Drops what MLX has cached for a function of this thread. Never throws: it frees. */
 function erase(id: number): void {
   const out = slot();
-  check(C.mlx_detail_compile_cache(out), "compile");
+  let status = C.mlx_detail_compile_cache(out);
   const cache = readSlot(out);
-  check(C.mlx_detail_compile_erase(cache, id), "compile");
+  if (status === 0) status = C.mlx_detail_compile_erase(cache, id);
+  if (status !== 0) takeNativeMessage();
   C.mlx_compile_cache_free(cache);
 }
 
 /** Owns MLX's cached graphs of one function: they go when it is disposed or forgotten. */
 class Cached extends Handle {
-  readonly id: number;
   constructor(id: number) {
     super(internal, id, 0, kind);
-    this.id = id;
     keep(this);
   }
 }
 
+/** What is compiled for one form of the arguments, the state and the stream. */
+interface Graph {
+  readonly native: NativeHandle;
+  /** The result of each trace, by the shapes it was traced for. */
+  readonly results: Map<string, Form>;
+  /** The one result of all traces; null when they differ. */
+  result: Form | null;
+}
+
 interface Call {
-  input: Form;
-  before: State;
-  /** What the function returned, where it was traced in this call. */
+  readonly args: unknown[];
+  readonly count: number;
+  readonly before: State | null;
+  /** What the function returned, where it ran in this call. */
   output: Form | null;
-  /** The state's arrays to put back if the call fails. */
-  backup: MxArray[];
+  /** Puts the state back if the call fails. */
+  saved: ReturnType<State["save"]> | null;
 }
 
 class Compiler {
   readonly #fn: (...args: never[]) => unknown;
   readonly #state: unknown;
   readonly #shapeless: boolean;
+  readonly #id: number;
   readonly #cached: Cached;
   readonly #closure: Closure;
-  // One native function for each form of the arguments; its number is the constant that MLX compares.
-  readonly #compiled = new Map<string, NativeHandle>();
-  readonly #forms = new Map<string, Form>();
+  // The number of each form is the constant that MLX compares.
+  readonly #graphs = new Map<string, Graph>();
+  #lastForm = 0;
   #call: Call | null = null;
   traceCount = 0;
 
@@ -78,87 +93,135 @@ class Compiler {
     this.#fn = fn;
     this.#state = state;
     this.#shapeless = shapeless;
-    this.#cached = new Cached(++lastId);
+    this.#id = ++lastId;
+    this.#cached = new Cached(this.#id);
     // Weakly: native code holds the closure, and must not keep a forgotten function alive.
     const self = new WeakRef(this);
-    this.#closure = keep(new Closure((traced) => self.deref()!.#trace(traced)));
+    this.#closure = keep(new Closure((traced) => self.deref()!.#run(traced)));
   }
 
-  run(args: unknown[]): unknown {
-    const form = signature(args);
-    const input = formOf(args, "compile: the arguments");
-    const before = new State(this.#state);
-    const call: Call = { input, before, output: null, backup: [] };
+  call(args: unknown[]): unknown {
+    handleOf(this.#cached, "compile");
+    const inputs: MxArray[] = [];
+    let form = signature(args, inputs);
+    const count = inputs.length;
+    const before = this.#state === undefined ? null : new State(this.#state);
+    if (before !== null) {
+      form += before.form;
+      for (const array of before.arrays) inputs.push(array);
+    }
     const outer = this.#call;
+    // Inside of its own trace the function runs as it is written: MLX's entry for it is being filled.
+    const plain = disabled || outer !== null;
+    const graph = plain ? null : this.#graph(`${form}@${streamIndex()}`);
+    const handle = handleOf(graph === null ? this.#closure : graph.native, "compile");
+    const call: Call = { args, count, before, output: null, saved: null };
     this.#call = call;
     try {
-      const handle = handleOf(this.#native(form), "compile");
-      const inputs = [...input.arrays, ...before.arrays];
       const [values] = applyVectors("compile", 1, [inputs], ([out], [vector]) =>
         C.mlx_closure_apply(out!, handle, vector!),
       );
-      return this.#finish(form, call, values!);
+      return this.#finish(graph, call, inputs, values!);
     } catch (error) {
-      if (call.backup.length > 0) before.install(call.backup.splice(0));
+      call.saved?.restore();
+      // A failed trace leaves a broken entry behind.
+      if (graph !== null) this.#forget();
       throw error;
     } finally {
       this.#call = outer;
     }
   }
 
-  #native(form: string): NativeHandle {
-    let compiled = this.#compiled.get(form);
-    if (compiled === undefined) {
+  #graph(form: string): Graph {
+    let graph = this.#graphs.get(form);
+    if (graph === undefined) {
       const made = privateSlot();
       const closure = handleOf(this.#closure, "compile");
-      const constants = int64Address([this.#compiled.size]);
-      check(C.mlx_detail_compile(made.address, closure, this.#cached.id, this.#shapeless, constants, 1), "compile");
-      compiled = keep(new NativeHandle("closure", made.read()));
-      this.#compiled.set(form, compiled);
+      const constants = int64Address([this.#lastForm++]);
+      check(C.mlx_detail_compile(made.address, closure, this.#id, this.#shapeless, constants, 1), "compile");
+      graph = { native: keep(new NativeHandle("closure", made.read())), results: new Map(), result: null };
+      this.#graphs.set(form, graph);
     }
-    return compiled;
+    return graph;
   }
 
-  /** Runs the function on placeholders; its results and its new state come out. */
-  #trace(traced: MxArray[]): MxArray[] {
+  /** Runs the function on what MLX gives; its results and its new state come out. */
+  #run(given: MxArray[]): MxArray[] {
     const call = this.#call!;
-    const count = call.input.arrays.length;
     this.traceCount++;
-    call.backup = call.before.backup();
-    call.before.install(traced.slice(count));
-    const value = this.#fn(...(call.input.rebuild(traced.slice(0, count)) as never[]));
+    if (call.before !== null) {
+      call.saved = call.before.save();
+      call.before.install(given.slice(call.count));
+    }
+    const value = this.#fn(...(mapForm(call.args, given) as never[]));
     refusePromise(value, "compile", "its arrays are freed when it returns");
     call.output = formOf(value, "compile: the function's result");
-    return [...call.output.arrays, ...new State(this.#state).arrays];
+    return call.before === null ? call.output.arrays : [...call.output.arrays, ...new State(this.#state).arrays];
   }
 
-  #finish(form: string, call: Call, values: MxArray[]): unknown {
-    const shapes = `${form}|${call.input.arrays.map((array) => `${array.dtype}${array.shape}`).join()}`;
-    if (call.output !== null) {
-      this.#forms.set(shapes, call.output);
-      this.#forms.set(form, call.output);
+  #finish(graph: Graph | null, call: Call, inputs: MxArray[], values: MxArray[]): unknown {
+    const { before, output, saved } = call;
+    const result = output ?? graph!.result ?? graph!.results.get(this.#shapes(inputs))!;
+    const count = result.arrays.length;
+    if (before !== null) {
+      // Only a run of the function can change where the arrays are.
+      const after = output === null ? before : new State(this.#state);
+      after.install(keep(values.slice(count)));
+      // What a trace has added to the state is no longer there where the same form comes again.
+      if (graph !== null && after.form !== before.form) this.#forget();
     }
-    const output = (this.#forms.get(shapes) ?? this.#forms.get(form))!;
-    const count = output.arrays.length;
-    if (this.#state !== undefined) new State(this.#state).install(keep(values.slice(count)));
-    // What the backup holds in common with the state now is the caller's, the copies are ours.
-    dispose(call.backup.filter((array) => !call.before.arrays.includes(array)));
-    return output.rebuild(values.slice(0, count));
+    saved?.drop();
+    call.saved = null;
+    if (graph !== null && output !== null) this.#remember(graph, output, inputs);
+    return result.rebuild(before === null ? values : values.slice(0, count));
+  }
+
+  #remember(graph: Graph, output: Form, inputs: MxArray[]): void {
+    const first = graph.results.size === 0;
+    graph.results.set(this.#shapes(inputs), output);
+    if (first) graph.result = output;
+    else if (graph.result !== null && !sameForm(graph.result, output)) graph.result = null;
+  }
+
+  /** What MLX tells the graphs of one form apart by. */
+  #shapes(inputs: readonly MxArray[]): string {
+    let text = "";
+    for (const array of inputs) text += `${array.dtype}${this.#shapeless ? array.ndim : shapeOf(array, "compile")};`;
+    return text;
+  }
+
+  /** Everything is traced anew from here on. */
+  #forget(): void {
+    erase(this.#id);
+    for (const graph of this.#graphs.values()) {
+      graph.results.clear();
+      graph.result = null;
+    }
   }
 
   dispose(): void {
     this.#cached.dispose();
     this.#closure.dispose();
-    for (const compiled of this.#compiled.values()) compiled.dispose();
-    this.#compiled.clear();
-    this.#forms.clear();
+    for (const { native } of this.#graphs.values()) native.dispose();
+    this.#graphs.clear();
   }
+}
+
+/** The stream that operations go to: another one means another graph. */
+function streamIndex(): number {
+  const out = slot();
+  check(C.mlx_stream_get_index(out, defaultStreamHandle()), "compile");
+  return readSlotI32(out);
 }
 
 /**
  * A function with the results of `fn` that runs as one optimised graph. `fn` runs once for each new form of its
  * arguments — shapes, dtypes, constants, nesting — to be traced; later calls do not run it. What it reads besides its
- * arguments is frozen at that moment, unless it is given as `state`, which is read and replaced in each call.
+ * arguments is frozen at that moment, unless it is given as `state`, which is read and replaced in each call. When `fn`
+ * throws, the state is as before.
+ *
+ * Objects with the state protocol free the arrays that are replaced; those of plain lists, objects and Maps stay the
+ * caller's. Inside of its own trace a compiled function runs as it is written.
  *
  * Shapeless compilation refuses slices, splits, pads, cumulative operations, Fourier transforms and inverses, and with
  * shapes that do not fit may give wrong values instead of an error. Python: mx.compile.
@@ -168,7 +231,7 @@ export function compile<A extends unknown[], R>(fn: (...args: A) => R, options?:
   if (options !== undefined) checkOptions(options, ["state", "shapeless"], "compile");
   const shapeless = bool(options?.shapeless ?? false, "compile", "shapeless");
   const compiler = new Compiler(fn as never, options?.state, shapeless);
-  const compiled = ((...args: A) => compiler.run(args)) as Compiled<A, R>;
+  const compiled = ((...args: A) => compiler.call(args)) as Compiled<A, R>;
   Object.defineProperties(compiled, {
     traceCount: { get: () => compiler.traceCount },
     dispose: { value: () => compiler.dispose() },
@@ -177,12 +240,14 @@ export function compile<A extends unknown[], R>(fn: (...args: A) => R, options?:
   return compiled;
 }
 
-/** Lets compiled functions run as they are written, for finding mistakes. Python: mx.disable_compile. */
+/** Lets compiled functions run as they are written, in every call, for finding mistakes. Python: mx.disable_compile. */
 export function disableCompile(): void {
   check(C.mlx_disable_compile(), "disableCompile");
+  disabled = true;
 }
 
 /** Takes `disableCompile` back. Python: mx.enable_compile. */
 export function enableCompile(): void {
   check(C.mlx_enable_compile(), "enableCompile");
+  disabled = false;
 }

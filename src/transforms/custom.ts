@@ -15,7 +15,7 @@ import { requireFunction } from "../core/scope.ts";
 import { privateSlot } from "../core/slots.ts";
 import { formLeaves } from "../core/tree.ts";
 import { type Axes, flatAxes } from "./axes.ts";
-import { callTraced, type Form, formOf } from "./trees.ts";
+import { type Form, formOf, resultForm } from "./trees.ts";
 
 /** The arguments as one value: the argument itself where there is one, else the list of them. Python's rule. */
 export type Bundle<A extends unknown[]> = A extends [infer Only] ? Only : A;
@@ -46,7 +46,7 @@ export function customFunction<A extends unknown[], R>(
 function apply<A extends unknown[], R>(fn: (...args: A) => R, rules: CustomRules<A, R>, args: A): R {
   const call: Call = { input: formOf(args, "customFunction: the arguments"), bundle, output: null };
   using closure = new Closure((traced) => {
-    const form = callTraced(fn as never, call.input.rebuild(traced), "customFunction");
+    const form = resultForm(fn(...(call.input.rebuild(traced) as A)), "customFunction");
     call.output ??= form;
     return form.arrays;
   });
@@ -135,7 +135,7 @@ function vmapClosure(call: Call, rule: Rule): NativeHandle {
     }
     const [value, given] = result as [unknown, Axes];
     const arrays = formLeaves<MxArray>(value, "customFunction: the result of vmap");
-    const outs = flatAxes(value, given, "customFunction: the axes of vmap's result", 0);
+    const outs = flatAxes(value, arrays, given, "customFunction: the axes of vmap's result", 0);
     writeResults(out, arrays);
     check(C.mlx_vector_int_set_data(outAxes, int32Address(outs), outs.length), "customFunction");
   };

@@ -1,17 +1,17 @@
 /** Gradients of functions of trees. */
 
-import type { MxArray } from "../core/array.ts";
-import { applyVectors, Closure } from "../core/closure.ts";
+import type { Pointer } from "../backend/types.ts";
+import { type MxArray, wrapArray } from "../core/array.ts";
+import { applyVectors, withClosure } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
-import { NativeHandle } from "../core/kinds.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
-import { int32Address } from "../core/scratch.ts";
 import { dispose, refusePromise, requireFunction } from "../core/scope.ts";
-import { privateSlot } from "../core/slots.ts";
-import { formLeaves, mapLeaves } from "../core/tree.ts";
+import { readSlot, slot } from "../core/slots.ts";
+import { defaultStreamHandle } from "../core/stream.ts";
+import { formLeaves, isLeaf, mapLeaves } from "../core/tree.ts";
 
 type Argnums = number | readonly number[];
 
@@ -62,7 +62,7 @@ function variables(argument: unknown, position: number, operation: string): MxAr
 /** The arrays of what the function returned, the scalar to differentiate first. */
 function resultsOf(value: unknown, operation: string): MxArray[] {
   const results = formLeaves<MxArray>(value, `${operation}: the function's result`);
-  if (results.length > 0) return results;
+  if (isLeaf(value) || (Array.isArray(value) && isLeaf(value[0]))) return results;
   throw new TypeError(
     `${operation}: the function must return a scalar Array, or a list that begins with one, got ${describe(value)}.`,
   );
@@ -107,40 +107,50 @@ function differentiate<A extends unknown[], V, N extends Argnums>(
   const flat = wanted.flatMap((position) => variables(args[position], position, operation));
   if (flat.length === 0) throw new TypeError(`${operation}: the differentiated arguments hold no Array.`);
   let form: unknown;
-  let outputs = 0;
-  using closure = new Closure((traced) => {
-    let at = 0;
-    const rebuilt: unknown[] = [...args];
-    for (const position of wanted) rebuilt[position] = mapLeaves(args[position], () => traced[at++]);
-    const value = fn(...(rebuilt as A));
-    refusePromise(value, operation, "its arrays are freed when it returns");
-    const results = resultsOf(value, operation);
-    form = value;
-    outputs = results.length;
-    return results;
-  });
-  const [values, grads] = run(operation, closure, flat);
-  if (outputs !== values.length) throw new Error(`${operation}: MLX returned ${values.length} values for ${outputs}.`);
+  const [values, products] = withClosure(
+    (traced) => {
+      let at = 0;
+      const rebuilt: unknown[] = [...args];
+      for (const position of wanted) rebuilt[position] = mapLeaves(args[position], () => traced[at++]);
+      form = fn(...(rebuilt as A));
+      refusePromise(form, operation, "its arrays are freed when it returns");
+      const results = resultsOf(form, operation);
+      for (let i = 1; i < results.length; i++) results[i] = stopped(results[i]!, operation);
+      return results;
+    },
+    (closure) =>
+      applyVectors(operation, 2, [flat], ([first, second], [at]) => C.mlx_vjp(first!, second!, closure, at!, seed())),
+  ) as [MxArray[], MxArray[]];
   let at = 0;
   const value = mapLeaves(form, () => values[at++]) as V;
   at = 0;
-  const trees = wanted.map((position) => mapLeaves(args[position], () => grads[at++]));
+  const trees = wanted.map((position) => mapLeaves(args[position], () => products[at++]));
   const result = [value, Array.isArray(argnums) ? trees : trees[0]] as unknown as ValueAndGrads<V, GradOf<A, N>>;
-  Object.defineProperty(result, Symbol.dispose, { value: () => dispose([...(result as unknown[])]) });
+  Object.defineProperty(result, Symbol.dispose, disposal);
   return result;
 }
 
-function run(operation: string, closure: Closure, flat: readonly MxArray[]): [MxArray[], MxArray[]] {
-  const argnums = flat.map((_, i) => i);
-  const made = privateSlot();
-  check(
-    C.mlx_value_and_grad(made.address, handleOf(closure, operation), int32Address(argnums), argnums.length),
-    operation,
-  );
-  using transform = new NativeHandle("closure_value_and_grad", made.read());
-  const handle = handleOf(transform, operation);
-  const [values, grads] = applyVectors(operation, 2, [flat], ([first, second], [vector]) =>
-    C.mlx_closure_value_and_grad_apply(first!, second!, handle, vector!),
-  );
-  return [values!, grads!];
+const disposal = {
+  value(this: unknown[]): void {
+    dispose([...this]);
+  },
+};
+
+// What flows in from the scalar: a vector of a one, made once. MLX casts it to the result's dtype.
+let ones: Pointer = 0;
+
+function seed(): Pointer {
+  if (ones === 0) {
+    const one = C.mlx_array_new_float32(1);
+    ones = C.mlx_vector_array_new_value(one);
+    C.mlx_array_free(one);
+  }
+  return ones;
+}
+
+/** What comes back beside the scalar is not differentiated. */
+function stopped(array: MxArray, operation: string): MxArray {
+  const out = slot();
+  check(C.mlx_stop_gradient(out, handleOf(array, operation), defaultStreamHandle()), operation);
+  return wrapArray(readSlot(out));
 }

@@ -1,18 +1,36 @@
 /** vjp and jvp: products with the Jacobian, from either side. */
 
+import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "../core/array.ts";
-import { applyVectors, Closure } from "../core/closure.ts";
-import { handleOf } from "../core/handle.ts";
+import { applyVectors, withClosure } from "../core/closure.ts";
 import { C } from "../core/native.ts";
 import { requireFunction } from "../core/scope.ts";
-import { arrayList, callTraced } from "./trees.ts";
+import { arrayList, resultForm } from "./trees.ts";
 
 /** A function of arrays that returns one or several. */
 export type FlatFunction = (...inputs: MxArray[]) => MxArray | readonly MxArray[];
 
-function traced(fn: FlatFunction, operation: string): Closure {
-  requireFunction(fn, operation);
-  return new Closure((inputs) => callTraced(fn, inputs, operation).arrays);
+type Product = (values: Pointer, products: Pointer, closure: Pointer, primals: Pointer, directions: Pointer) => number;
+
+function product(
+  operation: string,
+  fn: FlatFunction,
+  primals: readonly MxArray[],
+  directions: readonly MxArray[],
+  native: Product,
+  checkResults?: (results: readonly MxArray[]) => void,
+): [MxArray[], MxArray[]] {
+  return withClosure(
+    (inputs) => {
+      const { arrays } = resultForm(fn(...inputs), operation);
+      checkResults?.(arrays);
+      return arrays;
+    },
+    (closure) =>
+      applyVectors(operation, 2, [primals, directions], ([first, second], [at, along]) =>
+        native(first!, second!, closure, at!, along!),
+      ),
+  ) as [MxArray[], MxArray[]];
 }
 
 /**
@@ -26,13 +44,13 @@ export function vjp(
   primals: readonly MxArray[],
   cotangents: readonly MxArray[],
 ): [outputs: MxArray[], products: MxArray[]] {
-  using closure = traced(fn, "vjp");
-  const handle = handleOf(closure, "vjp");
-  const lists = [arrayList(primals, "vjp", "primals"), arrayList(cotangents, "vjp", "cotangents")];
-  const [outputs, products] = applyVectors("vjp", 2, lists, ([first, second], [at, along]) =>
-    C.mlx_vjp(first!, second!, handle, at!, along!),
-  );
-  return [outputs!, products!];
+  requireFunction(fn, "vjp");
+  const along = arrayList(cotangents, "vjp", "cotangents");
+  return product("vjp", fn, arrayList(primals, "vjp", "primals"), along, C.mlx_vjp, (results) => {
+    // MLX looks for too few. It would ignore those that are left over.
+    if (along.length <= results.length) return;
+    throw new RangeError(`vjp: got ${along.length} cotangents for a function that returns ${results.length} Array(s).`);
+  });
 }
 
 /**
@@ -46,11 +64,7 @@ export function jvp(
   primals: readonly MxArray[],
   tangents: readonly MxArray[],
 ): [outputs: MxArray[], products: MxArray[]] {
-  using closure = traced(fn, "jvp");
-  const handle = handleOf(closure, "jvp");
-  const lists = [arrayList(primals, "jvp", "primals"), arrayList(tangents, "jvp", "tangents")];
-  const [outputs, products] = applyVectors("jvp", 2, lists, ([first, second], [at, along]) =>
-    C.mlx_jvp(first!, second!, handle, at!, along!),
-  );
-  return [outputs!, products!];
+  requireFunction(fn, "jvp");
+  const along = arrayList(tangents, "jvp", "tangents");
+  return product("jvp", fn, arrayList(primals, "jvp", "primals"), along, C.mlx_jvp);
 }

@@ -7,31 +7,39 @@ import { type MxArray, wrapArray } from "../core/array.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
 import { C } from "../core/native.ts";
-import { keep } from "../core/scope.ts";
+import { dispose, keep } from "../core/scope.ts";
 import { readSlot, slot } from "../core/slots.ts";
-import { isLeaf, treeState, type TreeState } from "../core/tree.ts";
+import { isLeaf, leaves, treeState, type TreeState } from "../core/tree.ts";
 import { type Form, formOf } from "./trees.ts";
 
-/** A place for arrays: one in a container, or all of an object with the protocol. */
+/** The arrays of one container or object: its own, not those of containers inside of it. */
 interface Place {
-  arrays: MxArray[];
+  readonly arrays: readonly MxArray[];
+  /** Puts other arrays in place, one for each. */
   install(arrays: readonly MxArray[]): void;
+  /** What puts everything back as it is now. */
+  save(): Saved;
 }
 
-/** The arrays of a state now, and a way to exchange them. */
+interface Saved {
+  restore(): void;
+  /** Frees what `restore` would have needed. */
+  drop(): void;
+}
+
+/** The arrays of a state now, and ways to exchange them. */
 export class State {
-  readonly #places: Place[];
+  readonly #places: Place[] = [];
+  /** All arrays, in order. */
+  readonly arrays: MxArray[] = [];
+  /** Where they are, as text: equal only for states of the same form. */
+  readonly form: string;
 
   constructor(tree: unknown) {
-    this.#places = [];
-    collect(tree, this.#places, new Set());
+    this.form = collect(tree, this.#places, new Set());
+    for (const place of this.#places) for (const array of place.arrays) this.arrays.push(array);
   }
 
-  get arrays(): MxArray[] {
-    return this.#places.flatMap((place) => place.arrays);
-  }
-
-  /** Puts other arrays in place, one for each. */
   install(arrays: readonly MxArray[]): void {
     let at = 0;
     for (const place of this.#places) {
@@ -42,11 +50,12 @@ export class State {
     if (at !== arrays.length) throw new Error(`compile: the state has ${at} arrays, and ${arrays.length} came out.`);
   }
 
-  /** The arrays as they are, held for `install`: objects with the protocol free what they replace. */
-  backup(): MxArray[] {
-    return this.#places.flatMap((place) =>
-      place.arrays.map((array) => (place instanceof Protocol ? copy(array) : array)),
-    );
+  save(): Saved {
+    const saved = this.#places.map((place) => place.save());
+    return {
+      restore: () => saved.forEach((one) => one.restore()),
+      drop: () => saved.forEach((one) => one.drop()),
+    };
   }
 }
 
@@ -59,46 +68,104 @@ function copy(array: MxArray): MxArray {
 class Protocol implements Place {
   readonly #object: TreeState;
   readonly #form: Form;
+  readonly arrays: readonly MxArray[];
 
   constructor(object: TreeState) {
     this.#object = object;
     this.#form = formOf(object[treeState].get(), "compile: the state");
+    this.arrays = this.#form.arrays;
   }
 
-  get arrays(): MxArray[] {
-    return this.#form.arrays;
+  get text(): string {
+    return `P${this.arrays.length},`;
   }
 
   install(arrays: readonly MxArray[]): void {
     this.#object[treeState].set(this.#form.rebuild(arrays));
   }
+
+  /** Copies: the object frees what it replaces. */
+  save(): Saved {
+    const copies = this.arrays.map(copy);
+    return { restore: () => this.install(copies), drop: () => dispose(copies) };
+  }
 }
 
-type Container = { get(key: unknown): unknown; set(key: unknown, value: unknown): void };
+/** A list, an object or a Map. */
+class Container implements Place {
+  readonly #tree: object;
+  readonly #keys: unknown[] = [];
+  readonly arrays: MxArray[] = [];
 
-function collect(tree: unknown, places: Place[], seen: Set<object>): void {
-  if (typeof tree !== "object" || tree === null || seen.has(tree)) return;
+  constructor(tree: object) {
+    this.#tree = tree;
+  }
+
+  add(key: unknown, array: MxArray): void {
+    this.#keys.push(key);
+    this.arrays.push(array);
+  }
+
+  install(arrays: readonly MxArray[]): void {
+    const tree = this.#tree;
+    for (let i = 0; i < arrays.length; i++) {
+      if (tree instanceof Map) tree.set(this.#keys[i], arrays[i]);
+      else (tree as Record<string, unknown>)[this.#keys[i] as string] = arrays[i];
+    }
+  }
+
+  save(): Saved {
+    const tree = this.#tree as Record<string, unknown>;
+    const entries: [unknown, unknown][] = tree instanceof Map ? [...tree] : Object.entries(tree);
+    return {
+      restore(): void {
+        if (tree instanceof Map) {
+          tree.clear();
+          for (const [key, value] of entries) tree.set(key, value);
+          return;
+        }
+        const before = new Set(entries.map(([key]) => key));
+        if (Array.isArray(tree)) tree.length = entries.length;
+        for (const key of Object.keys(tree)) if (!before.has(key)) delete tree[key];
+        for (const [key, value] of entries) if (tree[key as string] !== value) tree[key as string] = value;
+      },
+      drop: () => undefined,
+    };
+  }
+}
+
+/** Adds the places of a tree to `places` and returns its form. */
+function collect(tree: unknown, places: Place[], seen: Set<object>): string {
+  if (typeof tree !== "object" || tree === null) return "";
   if (isLeaf(tree)) {
     throw new TypeError(
       "compile: state must hold its Arrays in a list, an object or a Map, where they can be replaced; this one stands alone.",
     );
   }
+  if (seen.has(tree)) return "R,";
   seen.add(tree);
   if (treeState in tree) {
-    places.push(new Protocol(tree as unknown as TreeState));
-    return;
+    const place = new Protocol(tree as unknown as TreeState);
+    places.push(place);
+    return place.text;
   }
-  const map = tree instanceof Map;
-  const record = tree as Record<string, unknown>;
-  const container: Container = map
-    ? (tree as Map<unknown, unknown>)
-    : { get: (key) => record[key as string], set: (key, value) => (record[key as string] = value) };
-  for (const key of map ? tree.keys() : Object.keys(tree)) {
-    const value = container.get(key);
-    if (!isLeaf(value)) collect(value, places, seen);
-    else {
-      const arrays = [value as unknown as MxArray];
-      places.push({ arrays, install: ([array]) => container.set(key, array) });
-    }
+  if (tree instanceof Set && leaves(tree).length > 0) {
+    throw new TypeError("compile: state must not hold Arrays in a Set: use a list, an object or a Map.");
   }
+  const place = new Container(tree);
+  places.push(place);
+  let text = "{";
+  const visit = (key: unknown, value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    text += `${String(key).length}:${String(key)}`;
+    if (isLeaf(value)) {
+      place.add(key, value as unknown as MxArray);
+      text += ",";
+    } else text += collect(value, places, seen);
+  };
+  if (tree instanceof Map) for (const [key, value] of tree) visit(key, value);
+  else if (!ArrayBuffer.isView(tree)) {
+    for (const key of Object.keys(tree)) visit(key, (tree as Record<string, unknown>)[key]);
+  }
+  return `${text}}`;
 }

@@ -1,14 +1,14 @@
 /** vmap: a function of single items as a function of batches. */
 
-import type { MxArray } from "../core/array.ts";
-import { applyVectors, Closure } from "../core/closure.ts";
-import { handleOf } from "../core/handle.ts";
+import type { Pointer } from "../backend/types.ts";
+import { type MxArray, shapeOf } from "../core/array.ts";
+import { applyVectors, callVectors, withClosure } from "../core/closure.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { int32Address } from "../core/scratch.ts";
-import { dispose, requireFunction, tidy } from "../core/scope.ts";
+import { requireFunction } from "../core/scope.ts";
 import { type Axes, flatAxes, NONE } from "./axes.ts";
-import { callTraced, type Form, formOf } from "./trees.ts";
+import { type Form, formOf, resultForm } from "./trees.ts";
 
 export interface VmapOptions {
   /** The axis of each argument that the function does not see: one for all, or a list with one for each. Default 0. */
@@ -26,39 +26,44 @@ export function vmap<A extends unknown[], R>(fn: (...args: A) => R, options?: Vm
   requireFunction(fn, "vmap");
   if (options !== undefined) checkOptions(options, ["inAxes", "outAxes"], "vmap");
   const { inAxes = 0, outAxes = 0 } = options ?? {};
-  return (...args: A) => tidy(() => mapped(fn, args, inAxes, outAxes) as never) as R;
+  return (...args: A) => mapped(fn, args, inAxes, outAxes);
 }
 
 function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: Axes, outAxes: Axes): R {
   const input = formOf(args, "vmap: the arguments");
   if (input.arrays.length === 0) throw new TypeError("vmap: the arguments hold no Array.");
-  const ins = flatAxes(args, inAxes, "vmap: inAxes", 0);
-  if (ins.every((axis) => axis === NONE))
+  const ins = flatAxes(args, input.arrays, inAxes, "vmap: inAxes", 0);
+  if (ins.every((axis) => axis === NONE)) {
     throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
+  }
   requireOneLength(input.arrays, ins);
   let output: Form | null = null;
-  using closure = new Closure((traced) => {
-    output = callTraced(fn as never, input.rebuild(traced), "vmap");
+  let outs: number[] = [];
+  const trace = (traced: MxArray[]): MxArray[] => {
+    const value = fn(...(input.rebuild(traced) as A));
+    output = resultForm(value, "vmap");
+    outs = flatAxes(value, output.arrays, outAxes, "vmap: outAxes", 1);
     return output.arrays;
-  });
-  const handle = handleOf(closure, "vmap");
-  const [tracedIn, tracedOut] = applyVectors("vmap", 2, [input.arrays], ([first, second], [vector]) =>
-    C.mlx_detail_vmap_trace(first!, second!, handle, vector!, int32Address(ins), ins.length),
-  );
-  const result = output as Form | null;
-  if (result === null) throw new Error("vmap: MLX did not call the function");
-  const placeholder = result.rebuild(tracedOut!);
-  const outs = flatAxes(placeholder, outAxes, "vmap: outAxes", 1);
-  const lists = [input.arrays, tracedIn!, tracedOut!];
-  const [values] = applyVectors("vmap", 1, lists, ([out], [given, from, to]) =>
-    C.mlx_detail_vmap_replace(out!, given!, from!, to!, int32Address(ins), ins.length, int32Address(outs), outs.length),
-  );
-  dispose([tracedIn, tracedOut]);
-  return result.rebuild(values!) as R;
+  };
+  const [placeholders, traced] = withClosure(trace, (closure) =>
+    callVectors("vmap", 2, [input.arrays], ([first, second], [vector]) =>
+      C.mlx_detail_vmap_trace(first!, second!, closure, vector!, int32Address(ins), ins.length),
+    ),
+  ) as [Pointer, Pointer];
+  try {
+    const [values] = applyVectors("vmap", 1, [input.arrays], ([out], [given]) => {
+      const [axesIn, axesOut] = [int32Address(ins), int32Address(outs)];
+      return C.mlx_detail_vmap_replace(out!, given!, placeholders, traced, axesIn, ins.length, axesOut, outs.length);
+    });
+    return (output as unknown as Form).rebuild(values!) as R;
+  } finally {
+    C.mlx_vector_array_free(placeholders);
+    C.mlx_vector_array_free(traced);
+  }
 }
 
 function requireOneLength(arrays: readonly MxArray[], axes: readonly number[]): void {
-  const lengths = arrays.flatMap((array, i) => (axes[i] === NONE ? [] : [array.shape[axes[i]!]!]));
+  const lengths = arrays.flatMap((array, i) => (axes[i] === NONE ? [] : [shapeOf(array, "vmap")[axes[i]!]!]));
   if (lengths.some((length) => length !== lengths[0])) {
     throw new RangeError(`vmap: the mapped axes must have one length, and have ${lengths.join(", ")}.`);
   }

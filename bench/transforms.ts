@@ -1,0 +1,41 @@
+/**
+ * What transforms cost beside Python MLX, in one command: `bun bench/transforms.ts [rounds]`. The sides run
+ * interleaved, each round in fresh processes, and the minimum of each figure counts, since the machine is shared.
+ */
+
+import { join } from "node:path";
+import { pythonWithMlx } from "./python-env.ts";
+import { minima } from "./sides.ts";
+
+const rounds = Number(process.argv[2] ?? 5);
+const here = join(import.meta.dir, "transforms");
+
+const python = "Python MLX + OpenBLAS";
+const best = minima(
+  {
+    "mlx-ts": [process.execPath, join(here, "transforms.ts")],
+    [python]: [pythonWithMlx("openblas"), join(here, "transforms.py")],
+    "Python MLX stock": [pythonWithMlx("stock"), join(here, "transforms.py"), "train"],
+  },
+  rounds,
+);
+
+const rows: Record<string, [title: string, unit: string, scale: number]> = {
+  grad: ["valueAndGrad of a three-layer MLP, built and freed", "us", 1e3],
+  compiled: ["a compiled call of that MLP's forward pass, built and freed", "us", 1e3],
+  vmap: ["vmap of three operations, built and freed", "us", 1e3],
+  train: ["100 steps of Adam, MLP 16-32-32-1, batch 32", "ms", 1e6],
+  trainWide: ["100 steps of Adam, MLP 16-256-256-1, batch 32", "ms", 1e6],
+  trainCompiled: ["100 compiled steps of Adam, MLP 16-32-32-1, tracing included", "ms", 1e6],
+};
+console.log(`Minima of ${rounds} interleaved rounds. The factor is how much faster mlx-ts is.`);
+for (const [name, [title, unit, scale]] of Object.entries(rows)) {
+  console.log(`\n${title}`);
+  const own = best["mlx-ts"]![name]!;
+  for (const [side, kept] of Object.entries(best)) {
+    const value = kept[name];
+    if (value === undefined) continue;
+    const factor = side === "mlx-ts" ? "" : `   ${(value / own).toFixed(2)}x`;
+    console.log(`  ${side.padEnd(24)} ${(value / scale).toFixed(1).padStart(10)} ${unit}${factor}`);
+  }
+}
