@@ -1,24 +1,25 @@
 /** The arrays of a tree by dotted name: what a file calls them. */
 
-import type { MxArray } from "../core/array.ts";
+import { MxArray } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
+import { soundHandle } from "../core/evaluate.ts";
 import { isLeaf, treeState } from "../core/tree.ts";
-import { MxArray as ArrayClass } from "../core/call.ts";
 
 /**
  * The arrays of nested objects, Maps, lists and modules, in order: `{ a: { b: [x] } }` is `a.b.0`. Throws a TypeError
- * that names the place for anything else than an Array, for two places of one name, and for a name with a NUL.
+ * that names the place for anything else than an Array, for two places of one name, and for a name that is no text
+ * of a file; a DisposedError for an array that is gone.
  */
 export function namedArrays(tree: unknown, operation: string): Map<string, MxArray> {
   const found = new Map<string, MxArray>();
   const above = new Set<object>();
   const visit = (node: unknown, path: string): void => {
-    if (node instanceof ArrayClass) return add(node, path);
+    if (node instanceof MxArray) return add(node, path);
     const parts = partsOf(node);
     if (parts === null) {
       const place = path === "" ? "the tree" : JSON.stringify(path);
       throw new TypeError(
-        `${operation}: ${place} must be an Array, or an object or list of Arrays, got ${describe(node)}.`,
+        `${operation}: ${place} must be an Array, or an object or a list of Arrays, got ${describe(node)}.`,
       );
     }
     if (above.has(node as object))
@@ -35,6 +36,7 @@ export function namedArrays(tree: unknown, operation: string): Map<string, MxArr
       throw new TypeError(`${operation}: the name ${JSON.stringify(name)} has half of a character.`);
     if (found.has(name))
       throw new TypeError(`${operation}: two arrays of the tree are called ${JSON.stringify(name)}.`);
+    soundHandle(array, operation);
     found.set(name, array);
   };
   visit(tree, "");
