@@ -2,4 +2,6 @@
 
 import { runtimeProblem } from "./backend/runtime.ts";
 
-throw new Error(runtimeProblem(globalThis.process?.versions) ?? "mlx-ts: this entry point is for other runtimes than Bun.");
+throw new Error(
+  runtimeProblem(globalThis.process?.versions) ?? "mlx-ts: this entry point is for other runtimes than Bun.",
+);

@@ -8,19 +8,7 @@ export type Pointer = number;
 
 /** The type names of `bun:ffi` that the generated table uses. */
 export type FFIName =
-  | "ptr"
-  | "bool"
-  | "u8"
-  | "u16"
-  | "i32"
-  | "u32"
-  | "i64"
-  | "u64"
-  | "i64_fast"
-  | "u64_fast"
-  | "f32"
-  | "f64"
-  | "void";
+  "ptr" | "bool" | "u8" | "u16" | "i32" | "u32" | "i64" | "u64" | "i64_fast" | "u64_fast" | "f32" | "f64" | "void";
 
 export interface FunctionType {
   readonly args: readonly FFIName[];

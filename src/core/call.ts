@@ -13,7 +13,17 @@ import { arrayHandles } from "./vector.ts";
 export { bool, dtype, float, int, int64s, ints, optionalDtype, optionalFloat, optionalInt, str } from "./args.ts";
 export { type ArrayInput, MxArray } from "./array.ts";
 export { C } from "./native.ts";
-export { type IndexInput, indexInput, input, inputDtype, inputLike, nullable, type Pair, pair, vector } from "./operands.ts";
+export {
+  type IndexInput,
+  indexInput,
+  input,
+  inputDtype,
+  inputLike,
+  nullable,
+  type Pair,
+  pair,
+  vector,
+} from "./operands.ts";
 export { checkOptions, isOptions } from "./options.ts";
 export { type PrivateSlot, privateSlot, slot } from "./slots.ts";
 export type { StreamOptions, StreamOrDevice } from "./stream.ts";
@@ -29,13 +39,19 @@ export function stream(options: StreamOptions | undefined, op: string): Pointer 
 export function failure(op: string, operands: readonly unknown[]): MlxError {
   dropTemporaries();
   const reason = takeNativeMessage();
-  const shapes = operands.flat().map(operandText).filter((text) => text !== "");
+  const shapes = operands
+    .flat()
+    .map(operandText)
+    .filter((text) => text !== "");
   return new MlxError(op, reason, shapes.length === 0 ? "" : `operands: ${shapes.join(", ")}`);
 }
 
 function operandText(operand: unknown): string {
-  if (operand instanceof MxArray) return operand.disposed ? "a disposed Array" : `${operand.dtype}[${operand.shape.join(", ")}]`;
-  return typeof operand === "number" || typeof operand === "boolean" || typeof operand === "bigint" ? String(operand) : "";
+  if (operand instanceof MxArray)
+    return operand.disposed ? "a disposed Array" : `${operand.dtype}[${operand.shape.join(", ")}]`;
+  return typeof operand === "number" || typeof operand === "boolean" || typeof operand === "bigint"
+    ? String(operand)
+    : "";
 }
 
 /** The array that a call wrote into a ring slot. */

@@ -14,7 +14,11 @@ export function isOptions(value: unknown): value is Record<string, unknown> {
 /** Refuses anything but an options object with known names. */
 export function checkOptions(options: unknown, allowed: readonly string[], op: string): void {
   if (!isOptions(options)) {
-    refuse(new TypeError(`${op}: the last argument must be an options object ({ ${allowed.join(", ")} }), got ${describe(options)}.`));
+    refuse(
+      new TypeError(
+        `${op}: the last argument must be an options object ({ ${allowed.join(", ")} }), got ${describe(options)}.`,
+      ),
+    );
   }
   for (const key in options) {
     if (!allowed.includes(key)) refuse(new TypeError(unknownOption(key, allowed, op)));
