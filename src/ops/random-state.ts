@@ -48,23 +48,54 @@ export function key(seed: number | bigint): MxArray {
 /** The key of the global state. It is a tree, so that `compile`, `eval` and `tidy` take it as they take arrays. */
 class RandomState implements TreeState {
   #key: MxArray | null = null;
+  // Where the key came from, and how often it was split since: enough to compute it again. A bigint is a seed.
+  #origin: MxArray | bigint = 0n;
+  #splits = 0;
 
   get [treeState](): { get(): unknown; set(value: unknown): void } {
-    return { get: () => [this.#current()], set: (value) => this.#replace((value as readonly MxArray[])[0]!) };
+    return { get: () => [this.#current()], set: (value) => this.#restart((value as readonly MxArray[])[0]!) };
   }
 
   #current(): MxArray {
     if (this.#key === null || this.#key.disposed) {
       // As a first seed, the time: programs that want the same numbers every time say so.
-      this.#key = keep(makeKey(BigInt(Date.now()), "random"));
+      this.seed(BigInt(Date.now()));
+    } else if (this.#key.entry.poison !== null) {
+      this.#recover();
     }
-    return this.#key;
+    return this.#key!;
+  }
+
+  #restart(key: MxArray, origin: MxArray | bigint = key): void {
+    const old = this.#origin;
+    this.#replace(key);
+    if (old instanceof MxArray && old !== key) old.dispose();
+    this.#origin = origin;
+    this.#splits = 0;
   }
 
   #replace(key: MxArray): void {
     const old = this.#key;
     this.#key = keep(key);
-    if (old !== null && old !== key) old.dispose();
+    if (old !== null && old !== key && old !== this.#origin) old.dispose();
+  }
+
+  /** Keys are lazy, so a failed evaluation that used one takes the state along. The numbers go on as if it had not. */
+  #recover(): void {
+    const splits = this.#splits;
+    const origin = this.#origin;
+    if (origin instanceof MxArray && origin.entry.poison !== null) return;
+    let key = origin instanceof MxArray ? origin : makeKey(origin, "random");
+    for (let i = 1; i <= splits; i++) {
+      const [rest, used] = splitHandles(key, "random");
+      C.mlx_array_free(used);
+      const next = keep(wrapArray(rest));
+      if (key !== origin) key.dispose();
+      key = next;
+      // So that the chain never becomes long.
+      if (i % 256 === 0) evaluate(key);
+    }
+    this.#replace(key);
   }
 
   /** Computes the key, while the stream that it waits on exists. */
@@ -73,19 +104,25 @@ class RandomState implements TreeState {
   }
 
   seed(seed: bigint): void {
-    this.#replace(makeKey(seed, "random.seed"));
+    this.#restart(makeKey(seed, "random.seed"), seed);
   }
 
   /** Splits the state and gives the half that is used up, as a native array for one call. */
   next(op: string): Pointer {
-    const rest = slot();
-    const used = slot();
-    const on = stream(undefined, op);
-    if (C.mlx_random_split(rest, used, input(this.#current(), op, "state"), on) !== 0) throw failure(op, []);
-    const handle = holdArray(readSlot(used));
-    this.#replace(wrapArray(readSlot(rest)));
+    const [rest, used] = splitHandles(this.#current(), op);
+    const handle = holdArray(used);
+    this.#replace(wrapArray(rest));
+    this.#splits++;
     return handle;
   }
+}
+
+function splitHandles(key: MxArray, op: string): [rest: Pointer, used: Pointer] {
+  const rest = slot();
+  const used = slot();
+  const on = stream(undefined, op);
+  if (C.mlx_random_split(rest, used, input(key, op, "state"), on) !== 0) throw failure(op, []);
+  return [readSlot(rest), readSlot(used)];
 }
 
 const global = new RandomState();

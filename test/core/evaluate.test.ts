@@ -255,6 +255,90 @@ describe("a failed evaluation", () => {
   });
 });
 
+describe("more memory than there is", () => {
+  // The AddressSanitizer would end the process instead of failing the allocation.
+  const env = { ASAN_OPTIONS: `${process.env.ASAN_OPTIONS ?? ""}:allocator_may_return_null=1` };
+
+  test("is an error, in every way to ask for it, and the process goes on", async () => {
+    const lines = await said(
+      `
+      const side = 1 << 20;
+      const wide = mx.add(mx.random.normal([side, 1]), mx.random.normal([1, side]));
+      attempt("outer sum", () => mx.eval(wide));
+      attempt("random", () => mx.random.normal([side, side]).sum().item());
+      attempt("copy", () => mx.eval(mx.contiguous(mx.broadcastTo(mx.array(1), [side, side]))));
+      attempt("background", () => {
+        const huge = mx.random.normal([side, side]);
+        mx.asyncEval(huge);
+        mx.eval(huge);
+      });
+      attempt("view", () => mx.broadcastTo(mx.array(7), [side, side]).size);
+      attempt("after", () => mx.add(mx.array([1, 2]), 1).tolist());
+      attempt("refused", () => wide.tolist());
+    `,
+      { env },
+    );
+    const failed = /^\w+( \w+)?: MlxError: (eval|item|asyncEval): .*allocate/i;
+    for (const line of lines.slice(0, 4)) expect(line).toMatch(failed);
+    expect(lines.slice(4, 6)).toEqual(["view: 1099511627776", "after: [2,3]"]);
+    expect(lines[6]).toStartWith("refused: MlxError: tolist: this array has no value");
+  });
+
+  test("leaves the global random state as if nothing had been", async () => {
+    const lines = await said(
+      `
+      const draw = () => JSON.stringify(mx.random.uniform({ shape: [2] }).tolist());
+      const fails = () => {
+        try {
+          mx.eval(mx.random.normal([1 << 20, 1 << 20]));
+        } catch (error) {
+          return error instanceof mx.MlxError;
+        }
+        return false;
+      };
+      mx.random.seed(7);
+      const numbers = Array.from({ length: 600 }, draw);
+      mx.random.seed(7);
+      const again = Array.from({ length: 3 }, draw);
+      say(fails());
+      again.push("used up");
+      while (again.length < 599) again.push(draw());
+      say(again.every((text, i) => text === numbers[i] || i === 3), fails(), draw() === numbers[599]);
+      // A state that came from elsewhere.
+      mx.random.seed(3);
+      const other = Array.from({ length: 4 }, draw);
+      const symbol = Object.getOwnPropertySymbols(Object.getPrototypeOf(mx.random.state))[0];
+      mx.random.state[symbol].set([mx.random.key(3)]);
+      say(draw() === other[0], fails(), draw() === other[2], draw() === other[3]);
+    `,
+      { env },
+    );
+    expect(lines).toEqual(["true", "true true false", "true true true true"]);
+  });
+
+  test("costs nothing when it is tried again and again", async () => {
+    const lines = await said(
+      `
+      const { functions } = await import("./src/ffi.ts");
+      let thrown = 0;
+      const step = () => {
+        try {
+          mx.tidy(() => mx.eval(mx.contiguous(mx.broadcastTo(mx.random.normal([4]), [1 << 20, 1 << 18, 4]))));
+        } catch (error) {
+          if (error instanceof mx.MlxError) thrown++;
+        }
+      };
+      step();
+      const before = functions.mlxts_live_handles();
+      for (let i = 0; i < 100; i++) step();
+      say(thrown, functions.mlxts_live_handles() - before);
+    `,
+      { env },
+    );
+    expect(lines).toEqual(["101 0"]);
+  });
+});
+
 test("the error has the operation and MLX's own words apart", () => {
   const error = caught(() => mx.reshape(mx.zeros([4]), [3])) as mx.MlxError;
   expect(error).toBeInstanceOf(mx.MlxError);
