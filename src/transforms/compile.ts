@@ -72,6 +72,8 @@ interface Call {
   readonly before: State | null;
   /** What the function returned, where it ran in this call. */
   output: Form | null;
+  /** The shapes of the inputs, where it was traced in this call. */
+  shapes: string;
   /** Puts the state back if the call fails. */
   saved: ReturnType<State["save"]> | null;
 }
@@ -115,7 +117,7 @@ class Compiler {
     const plain = disabled || outer !== null;
     const graph = plain ? null : this.#graph(`${form}@${streamIndex()}`);
     const handle = handleOf(graph === null ? this.#closure : graph.native, "compile");
-    const call: Call = { args, count, before, output: null, saved: null };
+    const call: Call = { args, count, before, output: null, shapes: "", saved: null };
     this.#call = call;
     try {
       const [values] = applyVectors("compile", 1, [inputs], ([out], [vector]) =>
@@ -149,6 +151,8 @@ class Compiler {
   #run(given: MxArray[]): MxArray[] {
     const call = this.#call!;
     this.traceCount++;
+    // Of the placeholders, which are like the inputs: an exchange of the state frees those.
+    call.shapes = this.#shapes(given);
     if (call.before !== null) {
       call.saved = call.before.save();
       call.before.install(given.slice(call.count));
@@ -172,13 +176,13 @@ class Compiler {
     }
     saved?.drop();
     call.saved = null;
-    if (graph !== null && output !== null) this.#remember(graph, output, inputs);
+    if (graph !== null && output !== null) this.#remember(graph, output, call.shapes);
     return result.rebuild(before === null ? values : values.slice(0, count));
   }
 
-  #remember(graph: Graph, output: Form, inputs: MxArray[]): void {
+  #remember(graph: Graph, output: Form, shapes: string): void {
     const first = graph.results.size === 0;
-    graph.results.set(this.#shapes(inputs), output);
+    graph.results.set(shapes, output);
     if (first) graph.result = output;
     else if (graph.result !== null && !sameForm(graph.result, output)) graph.result = null;
   }
