@@ -8,6 +8,9 @@
  * arrays travel.
  */
 
+// The Worker's own side of the channel.
+declare const self: Worker;
+
 interface Job {
   size: number;
   steps: number;
