@@ -93,7 +93,7 @@ export function sliceUpdateBody(
   const shape = shapeOfInput(a, op);
   const part = shapeOfInput(update, op);
   const missing = shape.length - part.length;
-  // An update of fewer axes is broadcast to length 1 on those in front.
+  // An update that lacks axes in front is one element long on those that have a start.
   const lengths = missing > 0 ? [...new Array<number>(missing).fill(1), ...part] : part;
   if (missing < 0 || lengths.some((length, i) => length > shape[i]!)) {
     refuse(new RangeError(`${op}: an update of shape [${part.join(", ")}] does not fit into [${shape.join(", ")}].`));
