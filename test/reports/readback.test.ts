@@ -13,11 +13,16 @@ function everyReadback(x: mx.Array): Record<string, unknown> {
   walk(x);
   const typed = x.toTypedArray();
   const bytes = new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength);
+  // Safetensors end with the elements in row-major order. NumPy's files may say that theirs stand column by column.
+  const file = mx.saveSafetensorsToBytes({ x });
+  const npy = mx.loadFromBytes(mx.saveToBytes(x), "npy") as mx.Array;
   return {
     typed: Array.from(typed as Float32Array),
     list: (x.tolist() as unknown[]).flat(9),
     bytes: Array.from(new Float32Array(bytes.slice().buffer)),
     elements,
+    npy: (npy.tolist() as unknown[]).flat(9),
+    safetensors: Array.from(new Float32Array(file.slice(-x.nbytes).buffer)),
     json: (JSON.parse(JSON.stringify(x)) as unknown[]).flat(9),
   };
 }
