@@ -17,8 +17,10 @@ export interface Selection {
 export interface RunOptions extends Selection {
   /** Seconds that one case may take. */
   caseTimeout?: number;
-  /** The script that runs the cases; another one in the tests of this file. */
+  /** The script that runs the cases: of the library, unless another is named. */
   child?: string;
+  /** What runs the script. Default: this Bun. */
+  program?: string;
   /** The folder of the binary inputs of `io` cases. */
   files?: string;
   /** More of the environment of the process that runs the cases. */
@@ -114,7 +116,7 @@ export async function runParity(file: string, options: RunOptions = {}): Promise
       const part = `${results}${attempt}`;
       writeFileSync(`${part}.ids`, chosen.flatMap(({ id }) => (done.has(id) ? [] : id)).join("\n"));
       const problem = await runChild(
-        [process.execPath, child, file, part, options.files ?? ""],
+        [options.program ?? process.execPath, child, file, part, options.files ?? ""],
         part,
         caseTimeout,
         options.env ?? {},

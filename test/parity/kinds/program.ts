@@ -62,7 +62,10 @@ function programOf(one: Case, ran: () => void): Callable {
   };
 }
 
-const flat = (value: unknown): unknown[] => (Array.isArray(value) ? value.flatMap(flat) : [value]);
+/** The outputs one after the other; a list without arrays is one output, as einsum_path's. */
+const flat = (value: unknown): unknown[] =>
+  isArray(value) || !Array.isArray(value) ? [value] : value.flatMap((x) => (hasArray(x) ? flat(x) : [x]));
+const hasArray = (value: unknown): boolean => isArray(value) || (Array.isArray(value) && value.some(hasArray));
 const mxFn = (name: string): Callable => resolveFunction(`mx.${name}`);
 const sumOf = (value: unknown): unknown => mxFn("sum")(value);
 
