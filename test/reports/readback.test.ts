@@ -15,7 +15,7 @@ function everyReadback(x: mx.Array): Record<string, unknown> {
   const bytes = new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength);
   // Safetensors end with the elements in row-major order. NumPy's files may say that theirs stand column by column.
   const file = mx.saveSafetensorsToBytes({ x });
-  const npy = mx.loadFromBytes(mx.saveToBytes(x), "npy") as mx.Array;
+  const npy = mx.loadFromBytes(mx.saveToBytes(x), { format: "npy" });
   return {
     typed: Array.from(typed as Float32Array),
     list: (x.tolist() as unknown[]).flat(9),
