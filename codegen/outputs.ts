@@ -1,6 +1,7 @@
 // Every generated file and what writes it: the one table that main.ts and the drift test go through.
 
 import { emitOpFile, opPaths } from "./emit-all-ops.ts";
+import { emitApiTable, readTests } from "./emit-api-table.ts";
 import { coverage, emitCoverage } from "./emit-coverage.ts";
 import { emitEnums, emitHandles, emitHeaderInfo } from "./emit-handles.ts";
 import { emitShimSymbols } from "./emit-shim-symbols.ts";
@@ -8,6 +9,8 @@ import { emitSymbols } from "./emit-symbols.ts";
 import { readShimHeader } from "./headers.ts";
 import type { Api, HeaderSet } from "./ir.ts";
 import { parseShim } from "./parse.ts";
+import type { PythonApi } from "./pyi.ts";
+import python from "./python-api.json" with { type: "json" };
 
 /** What an emitter may look at. */
 export interface EmitContext {
@@ -19,8 +22,8 @@ export interface EmitContext {
 }
 
 /**
- * Path from the project's folder -> its text. In order: coverage.json is last, since it reads the sources, the files
- * generated before it among them.
+ * Path from the project's folder -> its text. In order: the accounts are last, since they read the sources, the files
+ * generated before them among them.
  */
 export const outputs: readonly { path: string; emit: (context: EmitContext) => string | Promise<string> }[] = [
   { path: "generated/header-info.ts", emit: ({ api }) => emitHeaderInfo(api) },
@@ -33,4 +36,8 @@ export const outputs: readonly { path: string; emit: (context: EmitContext) => s
   { path: "generated/handles.ts", emit: ({ api }) => emitHandles(api) },
   ...opPaths.map((path) => ({ path, emit: ({ api }: EmitContext) => emitOpFile(api, path) })),
   { path: "generated/coverage.json", emit: ({ api, root }) => emitCoverage(coverage(api, root)) },
+  {
+    path: "docs/coverage.md",
+    emit: ({ api, root }) => emitApiTable(python as unknown as PythonApi, coverage(api, root), readTests(root), root),
+  },
 ];
