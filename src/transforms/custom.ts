@@ -1,7 +1,7 @@
 /** customFunction: a function whose derivatives and batching are given instead of derived. */
 
 import type { Pointer } from "../backend/types.ts";
-import type { MxArray } from "../core/array.ts";
+import { type MxArray, shapeOf } from "../core/array.ts";
 import { nativeClosure } from "../core/callbacks.ts";
 import { applyVectors, Closure, takeArrays, writeResults } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
@@ -40,14 +40,19 @@ export function customFunction<A extends unknown[], R>(
   requireFunction(fn, "customFunction");
   checkOptions(rules, ["vjp", "jvp", "vmap"], "customFunction");
   for (const rule of Object.values(rules)) if (rule !== undefined) requireFunction(rule, "customFunction");
+  // As Python's: without a rule there is nothing custom, and gradients reach what the function closes over.
+  if (Object.values(rules).every((rule) => rule === undefined)) return fn;
   return (...args: A) => apply(fn, rules, args);
 }
 
 function apply<A extends unknown[], R>(fn: (...args: A) => R, rules: CustomRules<A, R>, args: A): R {
-  const call: Call = { input: formOf(args, "customFunction: the arguments"), bundle, output: null };
+  const call: Call = { input: formOf(args, "customFunction: the arguments"), output: null, shapes: [] };
   using closure = new Closure((traced) => {
     const form = resultForm(fn(...(call.input.rebuild(traced) as A)), "customFunction");
-    call.output ??= form;
+    if (call.output === null) {
+      call.output = form;
+      call.shapes = form.arrays.map((array) => array.shape);
+    }
     return form.arrays;
   });
   using vjp = rules.vjp === undefined ? null : vjpClosure(call, rules.vjp as Rule);
@@ -72,7 +77,8 @@ type Rule = (...args: unknown[]) => unknown;
 interface Call {
   input: Form;
   output: Form | null;
-  bundle(tree: unknown): unknown;
+  /** The shapes of the results: their arrays are gone when a rule runs. */
+  shapes: number[][];
 }
 
 function bundle(tree: unknown): unknown {
@@ -80,24 +86,39 @@ function bundle(tree: unknown): unknown {
   return args.length === 1 ? args[0] : args;
 }
 
-/** The arrays of what a rule returned, one for each of `count` places. */
-function ruleResults(value: unknown, count: number, rule: string, places: string): MxArray[] {
+/**
+ * The arrays of what a rule returned: one for each of `shapes`, of that shape. MLX checks neither, and would read past
+ * the list or go on with the wrong gradient.
+ */
+function ruleResults(value: unknown, shapes: readonly (readonly number[])[], rule: string, place: string): MxArray[] {
   const arrays = formLeaves<MxArray>(value, `customFunction: the result of ${rule}`);
-  if (arrays.length === count) return arrays;
-  throw new TypeError(
-    `customFunction: ${rule} must return one Array for each of the ${count} ${places}, got ${describe(value)}.`,
+  if (arrays.length !== shapes.length) {
+    throw new TypeError(
+      `customFunction: ${rule} must return one Array for each of the ${shapes.length} ${place}s, got ${describe(value)}.`,
+    );
+  }
+  for (const [i, array] of arrays.entries()) requireShape(shapeOf(array, "customFunction"), shapes[i]!, i, rule, place);
+  return arrays;
+}
+
+function requireShape(got: readonly number[], want: readonly number[], i: number, rule: string, place: string): void {
+  if (got.length === want.length && got.every((length, axis) => length === want[axis])) return;
+  throw new RangeError(
+    `customFunction: ${rule} returned the shape [${got.join(", ")}] for ${place} ${i}, whose shape is [${want.join(", ")}].`,
   );
 }
 
 function vjpClosure(call: Call, rule: Rule): NativeHandle {
   const raw = (out: Pointer, primals: Pointer, cotangents: Pointer, outputs: Pointer): void => {
     const { input, output } = call;
+    const given = takeArrays(primals);
+    const shapes = given.map((array) => array.shape);
     const value = rule(
-      call.bundle(input.rebuild(takeArrays(primals))),
+      bundle(input.rebuild(given)),
       output!.rebuild(takeArrays(cotangents)),
       output!.rebuild(takeArrays(outputs)),
     );
-    writeResults(out, ruleResults(value, input.arrays.length, "vjp", "arguments"));
+    writeResults(out, ruleResults(value, shapes, "vjp", "argument"));
   };
   const handle = nativeClosure("closure_custom", raw, (callback, payload, destructor) =>
     C.mlx_closure_custom_new_func_payload(callback, payload, destructor),
@@ -111,13 +132,12 @@ function readInts(address: Pointer, count: number): number[] {
 
 function jvpClosure(call: Call, rule: Rule): NativeHandle {
   const raw = (out: Pointer, primals: Pointer, tangents: Pointer, argnums: Pointer, count: Pointer): void => {
-    const { input, output } = call;
+    const { input } = call;
     const given = takeArrays(tangents);
     const places = readInts(argnums, count);
-    const all = input.arrays.map((_, i) => (places.includes(i) ? given[places.indexOf(i)]! : null));
-    const value = rule(call.bundle(input.rebuild(takeArrays(primals))), call.bundle(input.rebuild(all as MxArray[])));
-    const results = formLeaves<MxArray>(value, "customFunction: the result of jvp").length;
-    writeResults(out, ruleResults(value, output?.arrays.length ?? results, "jvp", "results"));
+    const all = input.arrays.map((_, i) => given[places.indexOf(i)] ?? null);
+    const value = rule(bundle(input.rebuild(takeArrays(primals))), bundle(input.rebuild(all)));
+    writeResults(out, ruleResults(value, call.shapes, "jvp", "result"));
   };
   const handle = nativeClosure("closure_custom_jvp", raw, (callback, payload, destructor) =>
     C.mlx_closure_custom_jvp_new_func_payload(callback, payload, destructor),
@@ -125,17 +145,29 @@ function jvpClosure(call: Call, rule: Rule): NativeHandle {
   return new NativeHandle("closure_custom_jvp", handle);
 }
 
+/** What each item of a batch looks like must be what the function itself returns. */
+function requireSingle(single: readonly number[][], shapes: readonly number[][], value: unknown): void {
+  if (single.length !== shapes.length) {
+    throw new TypeError(
+      `customFunction: vmap must return one Array for each of the ${shapes.length} results, got ${describe(value)}.`,
+    );
+  }
+  for (const [i, shape] of single.entries()) requireShape(shape, shapes[i]!, i, "vmap, without its axis,", "result");
+}
+
 function vmapClosure(call: Call, rule: Rule): NativeHandle {
   const raw = (out: Pointer, outAxes: Pointer, inputs: Pointer, axes: Pointer, count: Pointer): void => {
     const { input } = call;
     const ins = readInts(axes, count).map((axis) => (axis < 0 ? null : axis));
-    const result = rule(call.bundle(input.rebuild(takeArrays(inputs))), call.bundle(input.rebuild(ins as never)));
+    const result = rule(bundle(input.rebuild(takeArrays(inputs))), bundle(input.rebuild(ins)));
     if (!Array.isArray(result) || result.length !== 2) {
       throw new TypeError(`customFunction: vmap must return [outputs, axes], got ${describe(result)}.`);
     }
     const [value, given] = result as [unknown, Axes];
     const arrays = formLeaves<MxArray>(value, "customFunction: the result of vmap");
     const outs = flatAxes(value, arrays, given, "customFunction: the axes of vmap's result", 0);
+    const single = arrays.map((array, i) => array.shape.filter((_, axis) => axis !== outs[i]));
+    requireSingle(single, call.shapes, value);
     writeResults(out, arrays);
     check(C.mlx_vector_int_set_data(outAxes, int32Address(outs), outs.length), "customFunction");
   };
