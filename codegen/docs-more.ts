@@ -74,7 +74,7 @@ export const moreDocs: Docs = {
   ],
   block_masked_mm: [
     "A matrix product whose blocks may be masked out.",
-    "blockSize is 32 or 64. maskOut covers the blocks of the result, maskLhs and maskRhs those of the operands.",
+    "blockSize is the length of a block's sides; Metal has 32 and 64. maskOut covers the blocks of the result, maskLhs and maskRhs those of the operands.",
   ],
   segmented_mm: [
     "Matrix products over segments of the inner axis.",

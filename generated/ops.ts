@@ -4919,7 +4919,8 @@ export function addmm(
 /**
  * A matrix product whose blocks may be masked out.
  *
- * blockSize is 32 or 64. maskOut covers the blocks of the result, maskLhs and maskRhs those of the operands.
+ * blockSize is the length of a block's sides; Metal has 32 and 64. maskOut covers the blocks of the result, maskLhs and
+ * maskRhs those of the operands.
  *
  * Defaults: blockSize 64, maskOut null, maskLhs null, maskRhs null. Python: `mx.block_masked_mm(a, b, /, block_size=64,
  * mask_out=None, mask_lhs=None, mask_rhs=None)`.
