@@ -236,7 +236,9 @@ scoped("any number of arrays: meshgrid, broadcastArrays, atleast", () => {
     [1, 3],
   ]);
   expect(mx.meshgrid()).toEqual([]);
-  expect(caught(() => mx.meshgrid(mx.arange(2), untyped({ index: "ij" })))).toBeInstanceOf(TypeError);
+  expect(caught(() => mx.meshgrid(mx.arange(2), untyped<mx.MeshgridOptions>({ index: "ij" })))).toBeInstanceOf(
+    TypeError,
+  );
   expect(mx.broadcastArrays(mx.zeros([2, 1]), mx.zeros([3]), 5).map((a) => a.shape)).toEqual([
     [2, 3],
     [2, 3],
