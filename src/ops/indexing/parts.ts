@@ -2,6 +2,8 @@
 
 import { MxArray } from "../../core/array.ts";
 import { describe } from "../../core/describe.ts";
+import { handleOf } from "../../core/handle.ts";
+import { DEEPEST, tooDeep } from "../../core/literal.ts";
 import type { IndexList } from "../../core/operands.ts";
 
 type Bound = number | "";
@@ -48,7 +50,10 @@ export function resolve(index: readonly IndexPart[], shape: readonly number[], o
   for (const [position, part] of index.entries()) {
     if (part === "...") for (let missing = shape.length - used; missing > 0; missing--) whole();
     else if (part === null) parts.push({ kind: "newaxis" });
-    else parts.push(one(part, axis, shape[axis++]!, `${op}: index ${position}`));
+    else {
+      if (part instanceof MxArray) handleOf(part, op);
+      parts.push(one(part, axis, shape[axis++]!, `${op}: index ${position}`));
+    }
   }
   while (axis < shape.length) whole();
   return parts;
@@ -60,7 +65,7 @@ function one(part: Exclude<IndexPart, "..." | null>, axis: number, length: numbe
   if (typeof part === "string") return slice(part, axis, length, where);
   if (part instanceof MxArray) return { kind: "array", axis, index: requireIntegers(part, where) };
   if (Array.isArray(part)) {
-    checkList(part as IndexList, length, where);
+    checkList(part as IndexList, length, where, 1);
     return { kind: "array", axis, index: part as IndexList };
   }
   throw new TypeError(
@@ -78,9 +83,10 @@ function integer(value: number | bigint, length: number, where: string): number 
   return at < 0 ? at + length : at;
 }
 
-function checkList(list: IndexList, length: number, where: string): void {
+function checkList(list: IndexList, length: number, where: string, depth: number): void {
+  if (depth > DEEPEST) throw new TypeError(`${where}: ${tooDeep}`);
   for (const item of list) {
-    if (Array.isArray(item)) checkList(item as IndexList, length, where);
+    if (Array.isArray(item)) checkList(item as IndexList, length, where, depth + 1);
     else if (typeof item === "number" || typeof item === "bigint") integer(item, length, where);
     else throw new TypeError(`${where} must be a list of integers, got ${describe(item)} in it.`);
   }
@@ -117,6 +123,9 @@ function slice(text: string, axis: number, length: number, where: string): Slice
   const start = clamp(match[1], forward ? 0 : length - 1);
   const stop = clamp(match[2], forward ? length : -1);
   const count = Math.max(0, Math.ceil((stop - start) / step));
+  if (count > 1 && count * Math.abs(step) > 2147483647) {
+    throw new RangeError(`${where}: ${count} steps of ${step} are further than the 32 bits that MLX counts in.`);
+  }
   return { kind: "slice", axis, start, step, count };
 }
 

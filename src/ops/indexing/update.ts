@@ -4,6 +4,7 @@ import { astype, broadcastTo, negative, reciprocal, reshape, transpose } from ".
 import { type ArrayInput, MxArray, shapeOf } from "../../core/array.ts";
 import { array } from "../../core/create.ts";
 import { describe } from "../../core/describe.ts";
+import { handleOf } from "../../core/handle.ts";
 import { isScalar, WeakFloat, weakDtype } from "../../core/scalar.ts";
 import { tidy } from "../../core/scope.ts";
 import { axesOrder, type Place, placeOf } from "./gather.ts";
@@ -63,6 +64,7 @@ function update(
 ): MxArray {
   return tidy(() => {
     const [mask] = index;
+    if (mask instanceof MxArray) handleOf(mask, "at");
     const cast = astype(prepare(astype(valueArray(value, a), a.dtype)), a.dtype);
     if (mask instanceof MxArray && mask.dtype === "bool") return writeMask(a, index, mask, writer, cast);
     const parts = resolve(index, shapeOf(a, "at"), "at");
@@ -74,7 +76,10 @@ function update(
 
 /** The value as an array; a scalar is weak beside the array that it goes into. */
 function valueArray(value: ArrayInput, a: MxArray): MxArray {
-  if (value instanceof MxArray) return value;
+  if (value instanceof MxArray) {
+    handleOf(value, "at");
+    return value;
+  }
   if (!isScalar(value)) throw new TypeError(`at: value must be an Array or a scalar, got ${describe(value)}.`);
   const plain = value instanceof WeakFloat ? value.value : value;
   try {
@@ -103,6 +108,12 @@ function fit(value: MxArray, place: readonly number[]): MxArray {
   const { shape } = value;
   let extra = 0;
   while (shape.length - extra > place.length && shape[extra] === 1) extra++;
+  const skipped = place.length - (shape.length - extra);
+  if (skipped < 0 || shape.slice(extra).some((length, axis) => length !== 1 && length !== place[skipped + axis])) {
+    throw new RangeError(
+      `at: a value of shape [${shape.join(", ")}] does not broadcast to the place's shape [${place.join(", ")}].`,
+    );
+  }
   return broadcastTo(extra === 0 ? value : reshape(value, shape.slice(extra)), place);
 }
 
