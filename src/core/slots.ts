@@ -3,7 +3,9 @@
  *
  * The JIT may drop a typed-array store before a native call and reuse a stale load after one. A ring of thousands
  * of slots avoids both: a slot is read once between two refills, so there is no earlier load to reuse, and it is
- * zeroed by `fill`, long before its next use. test/leak/slots.ts checks this form, and the private one, over
+ * zeroed by `fill`, long before its next use. The ring is refilled by halves: a call that takes several slots may take
+ * the last ones of one half and the first of the other, and writes all of them only then. Those that it wrote behind
+ * the fill are zeroed with their own half, before they are handed out again. test/leak/slots.leak.ts checks this form, and the private one, over
  * hundreds of thousands of calls.
  */
 
@@ -12,6 +14,7 @@ import { backend } from "./native.ts";
 
 const SLOTS = 4096;
 const MASK = SLOTS - 1;
+const HALF = SLOTS / 2;
 
 const memory = new ArrayBuffer(SLOTS * 8);
 const words = new Uint32Array(memory);
@@ -22,7 +25,7 @@ let next = 0;
 /** The address of a zeroed 8-byte slot, for one native call that cannot run JavaScript. */
 export function slot(): Pointer {
   const index = next;
-  if (index === 0) words.fill(0);
+  if ((index & (HALF - 1)) === 0) words.fill(0, index * 2, (index + HALF) * 2);
   next = (index + 1) & MASK;
   return base + index * 8;
 }
