@@ -32,12 +32,20 @@ else await child(whole(values.run, "run"));
 async function child(count: number): Promise<void> {
   const { default: fc } = await import("fast-check");
   const { cases, check } = await import("../test/property/checks.ts");
+  const { memory } = await import("../src/index.ts");
+  const { functions } = await import("../src/ffi.ts");
   const kinds: Record<string, number> = {};
   const property = fc.property(cases, (one) => {
     kinds[one.kind] = (kinds[one.kind] ?? 0) + 1;
     check(one);
   });
-  fc.assert(property, { numRuns: count, seed });
+  // The first index makes what is made once: the default stream, for one.
+  fc.assert(property, { numRuns: 1, seed });
+  const handles = (): number[] => [memory().liveHandles, functions.mlxts_live_handles(), memory().rescued];
+  const before = handles();
+  fc.assert(property, { numRuns: count - 1, seed });
+  const left = handles().map((now, i) => now - before[i]!);
+  if (left.some((n) => n !== 0)) throw new Error(`handles left, in native code, rescued: ${left.join(", ")}`);
   console.log(JSON.stringify(kinds));
 }
 

@@ -21,6 +21,7 @@ import {
 import type { Pointer } from "../backend/types.ts";
 import { dtypeCodes } from "../core/dtype.ts";
 import { nonEmpty, optionalCount, shapeOfInput } from "./args.ts";
+import { forEachIndex } from "./host-indices.ts";
 import type { QuantizationMode } from "./types.ts";
 
 /** The handle of indices into as many things; absent ones take them in order. */
@@ -30,11 +31,12 @@ function picks(indices: IndexInput | null, count: number, op: string, name: stri
   return indexInput(indices, op, name);
 }
 
-function checkPicks(indices: unknown, count: number, op: string, path: string): void {
-  if (Array.isArray(indices)) return indices.forEach((item, i) => checkPicks(item, count, op, `${path}[${i}]`));
-  if ((typeof indices === "number" || typeof indices === "bigint") && (indices < 0 || indices >= count)) {
-    refuse(new RangeError(`${op}: ${path} is ${indices}, and there are ${count} to pick from.`));
-  }
+function checkPicks(indices: unknown, count: number, op: string, name: string): void {
+  forEachIndex(indices, `${op}: ${name}`, (index, path) => {
+    if ((typeof index === "number" || typeof index === "bigint") && (index < 0 || index >= count)) {
+      refuse(new RangeError(`${path} is ${index}, and there are ${count} to pick from.`));
+    }
+  });
 }
 
 /** How many matrices an operand holds. */

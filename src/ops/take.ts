@@ -19,17 +19,16 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
+import { forEachIndex } from "./host-indices.ts";
 import { flattened, step } from "./steps.ts";
 
 /** Refuses plain indices outside of an axis of this length. MLX would read whatever lies there. */
-export function checkIndices(indices: unknown, length: number, op: string, path = "indices"): void {
-  if (Array.isArray(indices)) {
-    indices.forEach((item, i) => checkIndices(item, length, op, `${path}[${i}]`));
-  } else if (typeof indices === "number" || typeof indices === "bigint") {
-    if (indices >= length || indices < -length) {
-      refuse(new RangeError(`${op}: ${path} is ${indices}, out of range for an axis of length ${length}.`));
+export function checkIndices(indices: unknown, length: number, op: string): void {
+  forEachIndex(indices, `${op}: indices`, (index, path) => {
+    if ((typeof index === "number" || typeof index === "bigint") && (index >= length || index < -length)) {
+      refuse(new RangeError(`${path} is ${index}, out of range for an axis of length ${length}.`));
     }
-  }
+  });
 }
 
 /** The length of the axis that indices go along: all elements where no axis is given. */

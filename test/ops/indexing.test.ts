@@ -75,6 +75,14 @@ describe("refusals name the operation:", () => {
     "an index of floats": [() => six().get(mx.array([1, 0])), /^TypeError: get: .*integers, got one of float32/],
     "a typed array": [() => six().get(untyped(new Int32Array(1))), /^TypeError: get: index 0 .*an Int32Array/],
     "a list that holds itself": [() => six().get(untyped(selfish)), /^TypeError: get: index 0: .*holds itself/],
+    "a list that holds itself, in take": [
+      () => mx.take(six(), untyped(selfish)),
+      /^TypeError: take: indices: .*holds itself/,
+    ],
+    "a list that holds itself, in gatherMm": [
+      () => mx.gatherMm(mx.ones([1, 2, 2]), mx.ones([1, 2, 2]), untyped(selfish)),
+      /^TypeError: gatherMm: lhsIndices: .*holds itself/,
+    ],
     "a list with holes": [() => six().get(untyped([0, undefined])), /^TypeError: get: index 0 .*undefined in it/],
     "two ellipses": [() => six().get("...", "..."), /^RangeError: get: .*"\.\.\." once/],
     "too many parts": [() => six().get(0, 0, 0), /^RangeError: get: too many indices: 3 for an array of 2 axes/],

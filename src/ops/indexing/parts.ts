@@ -3,8 +3,8 @@
 import { MxArray } from "../../core/array.ts";
 import { describe } from "../../core/describe.ts";
 import { handleOf } from "../../core/handle.ts";
-import { DEEPEST, tooDeep } from "../../core/literal.ts";
 import type { IndexList } from "../../core/operands.ts";
+import { forEachIndex } from "../host-indices.ts";
 
 type Bound = number | "";
 
@@ -65,7 +65,7 @@ function one(part: Exclude<IndexPart, "..." | null>, axis: number, length: numbe
   if (typeof part === "string") return slice(part, axis, length, where);
   if (part instanceof MxArray) return { kind: "array", axis, index: requireIntegers(part, where) };
   if (Array.isArray(part)) {
-    checkList(part as IndexList, length, where, 1);
+    checkList(part as IndexList, length, where);
     return { kind: "array", axis, index: part as IndexList };
   }
   throw new TypeError(
@@ -83,13 +83,11 @@ function integer(value: number | bigint, length: number, where: string): number 
   return at < 0 ? at + length : at;
 }
 
-function checkList(list: IndexList, length: number, where: string, depth: number): void {
-  if (depth > DEEPEST) throw new TypeError(`${where}: ${tooDeep}`);
-  for (const item of list) {
-    if (Array.isArray(item)) checkList(item as IndexList, length, where, depth + 1);
-    else if (typeof item === "number" || typeof item === "bigint") integer(item, length, where);
+function checkList(list: IndexList, length: number, where: string): void {
+  forEachIndex(list, where, (item) => {
+    if (typeof item === "number" || typeof item === "bigint") integer(item, length, where);
     else throw new TypeError(`${where} must be a list of integers, got ${describe(item)} in it.`);
-  }
+  });
 }
 
 function requireIntegers(index: MxArray, where: string): MxArray {
