@@ -84,10 +84,12 @@ export interface Stub {
   remove(): void;
 }
 
-/** Compiles the stub with the machine's C compiler against the headers in some folders. */
+/** Compiles the stub with CC, or else the machine's C compiler, against the headers in some folders. */
 export async function compileStub(functions: readonly CFunction[], folders: readonly string[]): Promise<Stub> {
-  const compiler = ["cc", "gcc", "clang"].find((name) => Bun.which(name) !== null);
-  if (compiler === undefined) throw new Error("a C compiler is needed to test how arguments arrive (cc, gcc or clang)");
+  const names = process.env["CC"] === undefined ? ["cc", "gcc", "clang"] : [process.env["CC"]];
+  const compiler = names.find((name) => Bun.which(name) !== null);
+  if (compiler === undefined)
+    throw new Error(`a C compiler is needed to test how arguments arrive: ${names.join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "mlx-ts-abi-"));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
