@@ -12,6 +12,9 @@ import { leaves } from "./tree.ts";
 // How many events of evaluations in the background the shim remembers: a failure may surface at any later call.
 let running = 0;
 
+// A placeholder of a transform among the arrays: MLX refuses it before anything runs, so that nothing is spoiled.
+const placeholder = /^\[(?:eval\] Attempting to eval an array |async_eval\] Not allowed inside a graph transformation)/;
+
 /**
  * Throws the error of a call that waited for `arrays`, or for work that was started before.
  *
@@ -21,6 +24,7 @@ let running = 0;
  */
 function fail(arrays: readonly Handle[], operation: string): never {
   const error = new MlxError(operation, takeNativeMessage());
+  if (placeholder.test(error.reason)) throw error;
   for (const array of arrays) array.entry.poison = error.reason;
   forEachLive("Array", (entry) => {
     if (C.mlxts_array_is_spoiled(entry.handle) === 1) entry.poison = error.reason;
