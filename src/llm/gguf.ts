@@ -209,13 +209,14 @@ function checkTensors(header: mx.GgufHeader, config: LlamaConfig, metadata: Gguf
 export function loadLlamaWeights(header: mx.GgufHeader, config: LlamaConfig, mode: WeightMode): LlamaWeights {
   return mx.tidy(() => {
     const arrays = mx.load(header.path, { format: "gguf" }) as Record<string, mx.Array>;
-    const weight = (name: string): Weight => prepare(takeWeight(arrays, header, name), mode);
-    const embedding = weight("token_embd");
+    const stored = (name: string): Weight => prepare(takeWeight(arrays, header, name), mode);
+    const weight = (name: string): Weight => turned(stored(name));
+    const embedding = stored("token_embd");
     const blocks = Array.from({ length: config.layers }, (_, layer) => {
       const entries = Object.entries(parts).map(([part, name]) => [part, weight(`blk.${layer}.${name}`)]);
       return Object.fromEntries(entries) as LlamaBlock;
     });
-    const head = header.tensors.has("output.weight") ? weight("output") : embedding;
+    const head = header.tensors.has("output.weight") ? weight("output") : turned(embedding);
     return { embedding, blocks, norm: weight("output_norm") as mx.Array, head };
   });
 }
@@ -247,6 +248,14 @@ function prepare(weight: Weight, mode: WeightMode): Weight {
   const kept = new Set(leaves(ready));
   mx.dispose(leaves(weight).filter((array) => !kept.has(array)));
   return ready;
+}
+
+/** A stored matrix (out, in) as one to multiply by. A vector stays as it is. */
+function turned(weight: Weight): Weight {
+  if (!(weight instanceof mx.Array)) return weight;
+  const view = weight.T;
+  mx.eval(view);
+  return view;
 }
 
 function leaves(weight: Weight): mx.Array[] {
