@@ -19,6 +19,7 @@ export type { Metadata } from "./gguf.ts";
 
 /** The file formats that `load` reads. */
 export type LoadFormat = "npy" | "npz" | "safetensors" | "gguf";
+type Named = "npz" | "safetensors" | "gguf";
 const formats: readonly LoadFormat[] = ["npy", "npz", "safetensors", "gguf"];
 
 export interface LoadBytesOptions {
@@ -73,6 +74,18 @@ export function load(
   returnMetadata: true,
   options?: LoadOptions,
 ): [arrays: Record<string, MxArray>, metadata: Record<string, Metadata>];
+export function load(
+  path: string,
+  format: "npy" | (LoadOptions & { format: "npy" }),
+  returnMetadata?: false,
+  options?: LoadOptions,
+): MxArray;
+export function load(
+  path: string,
+  format: Named | (LoadOptions & { format: Named; returnMetadata?: false | undefined }),
+  returnMetadata?: false,
+  options?: LoadOptions,
+): Record<string, MxArray>;
 export function load(
   path: string,
   format?: LoadFormat | LoadOptions,
