@@ -9,9 +9,8 @@ export function requireFit(elements: readonly (number | bigint)[], dtype: Dtype,
   if (bounds === undefined) return;
   const [low, high] = bounds;
   for (const element of elements) {
-    // What is not finite, MLX refuses by itself.
-    if (typeof element === "number" && !Number.isFinite(element)) continue;
-    if (element < low || element > high) {
+    // So written that NaN is refused.
+    if (!(element >= low && element <= high)) {
       refuse(new RangeError(`${op}: the element ${element} does not fit ${dtype} (${low} to ${high}).`));
     }
     if (typeof element === "number" && !Number.isSafeInteger(element)) {

@@ -71,7 +71,19 @@ describe("B05: arange past int32", () => {
       "RangeError: linspace: the element 1000 does not fit uint8 (0 to 255).",
     );
     expect(refusal(() => mx.linspace(0, 2 ** 40, { num: 3, dtype: "int32" }))).toMatch(/^RangeError: linspace: /);
+    expect(refusal(() => mx.linspace(NaN, 1, { num: 3, dtype: "int32" }))).toMatch(/^RangeError: linspace: .* NaN /);
+    expect(refusal(() => mx.linspace(0, Infinity, { num: 3, dtype: "int32" }))).toMatch(/^RangeError: linspace: /);
     expect(mx.linspace(0, 255, { num: 2, dtype: "uint8" }).tolist()).toEqual([0, 255]);
+    expect(mx.linspace(0, 1000, { num: 0, dtype: "uint8" }).tolist()).toEqual([]);
+    expect(refusal(() => mx.random.randint(0, 2 ** 40, { shape: [3] }))).toMatch(/^RangeError: random.randint: /);
+    expect(refusal(() => mx.random.randint(-1, 5, { shape: [3], dtype: "uint8" }))).toMatch(
+      /^RangeError: .* -1 does not/,
+    );
+    expect(refusal(() => mx.random.randint(0, 257, { shape: [3], dtype: "uint8" }))).toMatch(
+      /^RangeError: .* 256 does/,
+    );
+    expect(mx.random.randint(0, 256, { shape: [3], dtype: "uint8" }).shape).toEqual([3]);
+    expect(mx.random.randint(0n, 2n ** 40n, { shape: [3], dtype: "int64" }).dtype).toBe("int64");
     expect(refusal(() => mx.full([2], 2 ** 40, { dtype: "int32" }))).toMatch(/^RangeError: full: /);
     expect(refusal(() => mx.array([2 ** 40], { dtype: "int32" }))).toMatch(/^RangeError: array: /);
   });

@@ -178,7 +178,7 @@ describe("B32: the end of the process", () => {
       });
       if (code === 0) expect(describeEnd(result, 30)).toBeNull();
       console.log(`${name}: ${result.seconds.toFixed(1)} s`);
-      expect(result.seconds).toBeLessThan(20);
+      expect(result.seconds).toBeLessThan(10);
     }, 40_000);
   }
 });
