@@ -211,7 +211,8 @@ export function newStream(device: Device | DeviceType): Stream {
 
 /**
  * A new stream on a device that is not bound to this thread: it outlives `clearStreams`, and a lazy array made on it
- * can be evaluated by native code of any thread. MLX does not guard it: two threads must not use it at once.
+ * can be evaluated by native code of any thread. MLX does not guard it: two threads must not use it at once. It lasts as
+ * long as the process, so make few.
  * Python: mx.new_thread_unsafe_stream.
  */
 export function newThreadUnsafeStream(device: Device | DeviceType): Stream {
@@ -238,7 +239,8 @@ export function onClearStreams(fn: () => void): void {
 /**
  * Destroys all streams of this thread, after their work is done. The default streams are new ones afterwards; every
  * other Stream made before throws when it is used, except those of `newThreadUnsafeStream`. Arrays that were not
- * evaluated can no longer be: call `eval` on what is needed first. Throws an Error inside `withStream`.
+ * evaluated can no longer be: call `eval` on what is needed first. Of a CPU stream that has computed, MLX 0.32.2 leaves
+ * the thread behind, idle: do not call this in a loop. Throws an Error inside `withStream`.
  * Python: mx.clear_streams.
  */
 export function clearStreams(): void {
