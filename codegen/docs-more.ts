@@ -44,7 +44,7 @@ export const moreDocs: Docs = {
   ],
   linspace: [
     "Evenly spaced numbers from start to stop.",
-    "num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num.",
+    "num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num, a RangeError where an integer dtype cannot hold an element.",
   ],
   bartlett: ["The Bartlett window: a triangle.", window],
   hanning: ["The Hann window: a raised cosine.", window],
@@ -220,7 +220,7 @@ export const moreDocs: Docs = {
   ],
   "random.randint": [
     "Integers evenly distributed from low to below high.",
-    `The bounds broadcast to the shape; the dtype is an integer one. ${draws} Throws an MlxError for shapes or a dtype that do not fit.`,
+    `The bounds broadcast to the shape; the dtype is an integer one. ${draws} Throws an MlxError for shapes or a dtype that do not fit, a RangeError for plain bounds that the dtype cannot hold.`,
   ],
   "random.bernoulli": [
     "True with probability p.",

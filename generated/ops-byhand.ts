@@ -343,7 +343,8 @@ export function remainder(a: ArrayInput, b: ArrayInput, options?: StreamOptions)
 /**
  * Evenly spaced numbers from start to stop.
  *
- * num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num.
+ * num of them; endpoint says whether stop is the last. Throws an MlxError for a negative num, a RangeError where an
+ * integer dtype cannot hold an element.
  *
  * Defaults: num 50, endpoint true, dtype "float32". Python: `mx.linspace(start, stop, num=50, endpoint=True,
  * dtype=float32)`.

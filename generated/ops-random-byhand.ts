@@ -72,7 +72,7 @@ export interface PermutationOptions extends StreamOptions {
  * Integers evenly distributed from low to below high.
  *
  * The bounds broadcast to the shape; the dtype is an integer one. Without a key the global state is used and moves on.
- * Throws an MlxError for shapes or a dtype that do not fit.
+ * Throws an MlxError for shapes or a dtype that do not fit, a RangeError for plain bounds that the dtype cannot hold.
  *
  * Defaults: shape [], dtype "int32", key null. Python: `mx.random.randint(low, high, shape=[], dtype=int32, key=None)`.
  */
