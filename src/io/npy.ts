@@ -51,7 +51,9 @@ function inflated(packed: ByteSource, entry: ZipEntry): ByteSource {
   const bytes = packed.read(0, packed.size, "the compressed data");
   let whole: Uint8Array;
   try {
-    whole = inflateRawSync(bytes, { maxOutputLength: Math.max(entry.size, 1) });
+    // One chunk for all: more would be joined, which takes the memory twice.
+    const chunkSize = Math.max(entry.size, 64);
+    whole = inflateRawSync(bytes, { maxOutputLength: Math.max(entry.size, 1), chunkSize });
   } catch (error) {
     throw packed.error(`it cannot be decompressed to ${entry.size} bytes: ${(error as Error).message}. ${DAMAGED}`);
   }

@@ -101,8 +101,8 @@ describe.each(Object.keys(ways))("%s", (way) => {
       .astype("int32");
     roundTrip(x);
     roundTrip(x.T);
-    save(file, mx.zeros([70_000_000], { dtype: "int8" }).add(mx.array(1, { dtype: "int8" })));
     if (way.includes("npz") || way === "gguf") return;
+    save(file, mx.zeros([70_000_000], { dtype: "int8" }).add(mx.array(1, { dtype: "int8" })));
     const back = load(file);
     expect(back.shape).toEqual([70_000_000]);
     expect(mx.sum(back.astype("int32")).item()).toBe(70_000_000);
