@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import { type MxArray, shapeOf } from "../core/array.ts";
-import { applyVectors, callVectors, withClosure } from "../core/closure.ts";
+import { applyVectors, callVectors, vectorOf, withClosure } from "../core/closure.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { int32Address } from "../core/scratch.ts";
@@ -45,20 +45,23 @@ function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: 
     outs = flatAxes(value, output.arrays, outAxes, "vmap: outAxes", 1);
     return output.arrays;
   };
-  const [placeholders, traced] = withClosure(trace, (closure) =>
-    callVectors("vmap", 2, [input.arrays], ([first, second], [vector]) =>
-      C.mlx_detail_vmap_trace(first!, second!, closure, vector!, int32Address(ins), ins.length),
-    ),
-  ) as [Pointer, Pointer];
+  // One vector for both calls: the function may dispose what it was given.
+  const given = vectorOf(input.arrays, "vmap");
+  let traces: Pointer[] = [];
   try {
-    const [values] = applyVectors("vmap", 1, [input.arrays], ([out], [given]) => {
+    traces = withClosure(trace, (closure) =>
+      callVectors("vmap", 2, [], ([first, second]) =>
+        C.mlx_detail_vmap_trace(first!, second!, closure, given, int32Address(ins), ins.length),
+      ),
+    );
+    const [placeholders, traced] = traces as [Pointer, Pointer];
+    const [values] = applyVectors("vmap", 1, [], ([out]) => {
       const [axesIn, axesOut] = [int32Address(ins), int32Address(outs)];
-      return C.mlx_detail_vmap_replace(out!, given!, placeholders, traced, axesIn, ins.length, axesOut, outs.length);
+      return C.mlx_detail_vmap_replace(out!, given, placeholders, traced, axesIn, ins.length, axesOut, outs.length);
     });
     return (output as unknown as Form).rebuild(values!) as R;
   } finally {
-    C.mlx_vector_array_free(placeholders);
-    C.mlx_vector_array_free(traced);
+    for (const vector of [given, ...traces]) C.mlx_vector_array_free(vector);
   }
 }
 

@@ -342,6 +342,7 @@ describe("random state", () => {
     );
     expect(caught(f).message).toBe("after drawing");
     expect(draw(plain, 1)).toEqual(expected);
+    mx.random.seed(0);
   });
 });
 

@@ -350,7 +350,7 @@ describe("failures", () => {
     gone.dispose();
     expect(refusal(() => f([gone]))).toStartWith("DisposedError: compile: this Array was already disposed");
     expect(ran).toBe(0);
-    expect(refusal(() => mx.compile(untyped(1)))).toStartWith("TypeError: compile: expected a function");
+    expect(refusal(() => mx.compile(untyped<() => number>(1)))).toStartWith("TypeError: compile: expected a function");
     expect(refusal(() => mx.compile(() => 1, untyped({ inputs: 1 })))).toStartWith(
       'TypeError: compile: unknown option "inputs"',
     );
