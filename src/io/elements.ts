@@ -9,7 +9,7 @@ import { readSlot, slot } from "../core/slots.ts";
 import { defaultStreamHandle } from "../core/stream.ts";
 
 /** Views over native memory are limited in size. */
-const CHUNK = 1 << 26;
+const CHUNK = 1 << 24;
 
 /** Calls `visit` on the bytes, part by part. A part is a view that is good during the call only. */
 export function eachPart(array: MxArray, operation: string, visit: (bytes: Uint8Array) => void): void {

@@ -25,7 +25,7 @@ export interface TensorPlace {
 /** Up to here a tensor passes through a JavaScript buffer. */
 const SMALL = 1 << 16;
 /** A multiple of every element size. Views over native memory are limited in size. */
-const CHUNK = 1 << 26;
+const CHUNK = 1 << 24;
 
 /**
  * Reads a tensor. MLX would read it later, when the file may have changed, and takes a short read for a whole one;

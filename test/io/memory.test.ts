@@ -10,7 +10,7 @@ const folder = scratchFolder();
 afterAll(folder.remove);
 
 const MB = 1024 * 1024;
-const size = 192 * MB;
+const size = 128 * MB;
 const none = new Uint8Array(0);
 
 /** A file whose data are zeros that take no room on the disk. */

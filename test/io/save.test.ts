@@ -102,10 +102,10 @@ describe.each(Object.keys(ways))("%s", (way) => {
     roundTrip(x);
     roundTrip(x.T);
     if (way.includes("npz") || way === "gguf") return;
-    save(file, mx.zeros([70_000_000], { dtype: "int8" }).add(mx.array(1, { dtype: "int8" })));
+    save(file, mx.zeros([17_000_000], { dtype: "int8" }).add(mx.array(1, { dtype: "int8" })));
     const back = load(file);
-    expect(back.shape).toEqual([70_000_000]);
-    expect(mx.sum(back.astype("int32")).item()).toBe(70_000_000);
+    expect(back.shape).toEqual([17_000_000]);
+    expect(mx.sum(back.astype("int32")).item()).toBe(17_000_000);
   });
 });
 

@@ -50,12 +50,30 @@ export function accepted(): void {
   const pair: [mx.Array, number] = mx.tidy((): [mx.Array, number] => [x.add(1), 2]);
   mx.dispose({ tree: [pair[0], { x }] });
 
+  same<ReturnType<typeof npyOf>, mx.Array>(true);
+  same<ReturnType<typeof namedOf>, Record<string, mx.Array>>(true);
+  const [arrays, metadata] = mx.load("x.bin", { format: "gguf", returnMetadata: true });
+  same<typeof arrays, Record<string, mx.Array>>(true);
+  same<typeof metadata, Record<string, mx.Metadata>>(true);
+  mx.saveSafetensors("x", { nested: [x] }, { metadata: { a: "b" } });
+
   const gradient = mx.valueAndGrad((w: mx.Array) => w.sum());
   using result = gradient(x);
   same<(typeof result)[0], mx.Array>(true);
 }
 
+const npyOf = (path: string) => mx.load(path, "npy");
+const namedOf = (path: string) => mx.load(path, { format: "safetensors" });
+
 export function refused(): void {
+  // @ts-expect-error: an unknown file format
+  mx.load("x", { format: "zip" });
+  // @ts-expect-error: bytes have no name to take the format from
+  mx.loadFromBytes(new Uint8Array(1), {});
+  // @ts-expect-error: one array, not a tree
+  mx.save("x.npy", { x });
+  // @ts-expect-error: metadata of safetensors are texts
+  mx.saveSafetensors("x", { x }, { metadata: { n: 1 } });
   // @ts-expect-error: text is no array
   mx.add(x, "text");
   // @ts-expect-error: a missing operand
