@@ -28,11 +28,13 @@ export class MxArray extends Handle {
 
   /** The length of each axis. Python: a.shape. */
   get shape(): number[] {
-    return [...shapeOf(this, "shape")];
+    handleOf(this, "shape", "Array");
+    return [...this.readShape("shape")];
   }
 
   /** @internal The cached shape, shared: do not change it. */
-  readShape(handle: Pointer): readonly number[] {
+  readShape(operation: string): readonly number[] {
+    const handle = handleOf(this, operation, "Array");
     if (this._shape !== null) return this._shape;
     const ndim = C.mlx_array_ndim(handle);
     const shape: number[] = [];
@@ -127,8 +129,7 @@ export type ArrayInput = MxArray | Scalar;
 
 /** The shape of a live array, shared: do not change it. */
 export function shapeOf(array: MxArray, operation: string): readonly number[] {
-  const handle = handleOf(array, operation, "Array");
-  return array.readShape(handle);
+  return array.readShape(operation);
 }
 
 /** Wraps and adopts a native array. */

@@ -4,7 +4,7 @@ import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
 import { type Handle, handleOf } from "./handle.ts";
-import { forEachLive } from "./ledger.ts";
+import { type Entry, forEachLive } from "./ledger.ts";
 import { C } from "./native.ts";
 import { pointerAddress } from "./scratch.ts";
 import { leaves } from "./tree.ts";
@@ -62,8 +62,13 @@ export function evaluateOne(array: MxArray, operation: string): Pointer {
   return handle;
 }
 
+/** True for arrays, and for what pretends to be one, which its use will refuse. */
+function isArray({ entry }: { entry?: Entry }): boolean {
+  return entry === undefined || entry.kind.name === "Array";
+}
+
 function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handle[]; handles: Pointer[] } {
-  const arrays = leaves<Handle>(trees).filter((leaf) => leaf.entry.kind.name === "Array");
+  const arrays = leaves<Handle>(trees).filter(isArray);
   return { arrays, handles: arrays.map((array) => soundHandle(array, operation)) };
 }
 

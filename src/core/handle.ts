@@ -21,7 +21,8 @@ export abstract class Handle implements Disposable {
 
   /** True once the value was disposed; every other use then throws a DisposedError. */
   get disposed(): boolean {
-    return this.entry.handle === 0;
+    const { entry } = this as { entry?: Entry };
+    return entry === undefined || entry.handle === 0;
   }
 
   toString(): string {

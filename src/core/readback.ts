@@ -33,7 +33,7 @@ const LARGEST_BYTES = 2 ** 32;
 
 function refuseHuge(array: MxArray, operation: string): void {
   const handle = soundHandle(array, operation);
-  const bytes = array.readShape(handle).reduce((product, length) => product * length, C.mlx_array_itemsize(handle));
+  const bytes = array.readShape(operation).reduce((product, length) => product * length, C.mlx_array_itemsize(handle));
   if (bytes <= LARGEST_BYTES) return;
   throw new RangeError(`${operation}: the array has ${bytes} bytes, more than one buffer holds: read it in parts.`);
 }
@@ -124,8 +124,8 @@ export function toItem(array: MxArray): Element {
 }
 
 export function toNested(array: MxArray): Nested {
-  const handle = handleOf(array, "tolist", "Array");
-  const shape = array.readShape(handle);
+  handleOf(array, "tolist", "Array");
+  const shape = array.readShape("tolist");
   const flat = elements(array, "tolist");
   let at = 0;
   const build = (axis: number): Nested => {

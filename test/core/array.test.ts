@@ -164,6 +164,18 @@ describe("a method on what is no Array", () => {
     }
   });
 
+  scoped("an heir counts as disposed, and trees refuse it", () => {
+    const heir = Object.create(mx.Array.prototype) as mx.Array;
+    expect(heir.disposed).toBe(true);
+    expect(refusal(() => mx.eval([heir]))).toStartWith("TypeError: eval: expected an Array made by mlx-ts");
+    expect(refusal(() => mx.pad(heir, 1))).toContain("pad: ");
+  });
+
+  scoped("internal methods take no address from outside", () => {
+    const array = untyped<{ readShape(what: unknown): unknown }>(mx.array([1, 2]));
+    expect(array.readShape(12345)).toEqual([2]);
+  });
+
   scoped("is named, when a method was torn off", () => {
     const { item, tolist } = mx.array(1);
     expect(refusal(() => item())).toBe("TypeError: item: expected an Array made by mlx-ts, got undefined.");
