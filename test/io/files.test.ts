@@ -2,9 +2,11 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,10 +16,12 @@ import {
   truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import * as mx from "../../src/index.ts";
 import { refusal, said, scoped } from "../helpers.ts";
+import { makeSafetensors } from "./make-files.ts";
 import { scratchFolder } from "./make-gguf.ts";
 
 const scratch = scratchFolder();
@@ -125,6 +129,24 @@ describe.each(Object.keys(savers))("saving %s", (format) => {
     expect(readdirSync(folder)).toEqual([`old.${format}`]);
     expect(mx.tidy(() => read(at(`old.${format}`)))).toEqual([1]);
   });
+});
+
+scoped("a place beyond 4 GiB, where 32-bit positions wrap", () => {
+  const [begin, end] = [5_000_000_000, 5_000_000_008];
+  const header = makeSafetensors({ x: { dtype: "F32", shape: [2], data_offsets: [begin, end] } });
+  // All but the header and the last bytes is a hole, which takes no room on the disk.
+  writeFileSync(at("far.safetensors"), header);
+  const fd = openSync(at("far.safetensors"), "r+");
+  writeSync(fd, new Float32Array([1.5, -2]), 0, 8, header.length + begin);
+  closeSync(fd);
+  for (const lazy of [false, true]) {
+    const { x } = mx.load(at("far.safetensors"), { format: "safetensors", lazy });
+    expect(x!.tolist()).toEqual([1.5, -2]);
+  }
+  truncateSync(at("far.safetensors"), header.length + begin + 4);
+  expect(refusal(() => mx.load(at("far.safetensors")))).toContain(
+    `the tensor "x" ends at byte ${header.length + end}, but the file has only ${header.length + begin + 4}`,
+  );
 });
 
 describe("a file that changes", () => {
