@@ -1,7 +1,6 @@
 // Saving and loading again: every dtype, every kind of stride, empty and single values, trees, metadata, names.
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as mx from "../../src/index.ts";
 import { broadcast, refusal, scoped, sliced, strided, transposed, untyped } from "../helpers.ts";
@@ -176,14 +175,21 @@ describe("to bytes", () => {
 
   scoped("gguf bytes leave no temporary file", () => {
     mx.saveGguf(at("b.gguf"), { x: sample("float32") }, { metadata: { who: "me" } });
-    const bytes = readFileSync(at("b.gguf")) as Uint8Array;
-    const count = (): number => readdirSync(tmpdir()).length as number;
-    const before = count();
-    const [arrays, metadata] = mx.loadFromBytes(bytes, { format: "gguf", returnMetadata: true });
-    refusal(() => mx.loadFromBytes(bytes.subarray(0, 90), { format: "gguf" }));
-    expect(count()).toBe(before);
-    same(arrays["x"]!, sample("float32"));
-    expect(metadata).toEqual({ who: "me" });
+    const bytes = readFileSync(at("b.gguf"));
+    const usual = process.env["TMPDIR"];
+    const own = at("temporary");
+    mkdirSync(own);
+    process.env["TMPDIR"] = own;
+    try {
+      const [arrays, metadata] = mx.loadFromBytes(bytes, { format: "gguf", returnMetadata: true });
+      refusal(() => mx.loadFromBytes(bytes.subarray(0, 90), { format: "gguf" }));
+      expect(readdirSync(own)).toEqual([]);
+      same(arrays["x"]!, sample("float32"));
+      expect(metadata).toEqual({ who: "me" });
+    } finally {
+      if (usual === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = usual;
+    }
   });
 });
 
