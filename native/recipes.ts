@@ -123,7 +123,8 @@ const LINUX_ARM64: Recipe = {
   ],
   cmake: ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64"],
   binutilsPrefix: "aarch64-linux-gnu-",
-  status: "cross-compiled with Debian's aarch64-linux-gnu g++ and run under QEMU; unverified on an arm64 machine",
+  status:
+    "cross-compiled with Debian's aarch64-linux-gnu g++ and tested under QEMU (bun run test:arm64); unverified on an arm64 machine",
 };
 
 // CUDA replaces libmlx.so under the very same libmlxc.so and shim, which are compiled against the CPU wheel (the CUDA
