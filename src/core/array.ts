@@ -28,8 +28,7 @@ export class MxArray extends Handle {
 
   /** The length of each axis. Python: a.shape. */
   get shape(): number[] {
-    handleOf(this, "shape", "Array");
-    return [...this.readShape("shape")];
+    return [...shapeOf(this, "shape")];
   }
 
   /** @internal The cached shape, shared: do not change it. */
@@ -129,6 +128,7 @@ export type ArrayInput = MxArray | Scalar;
 
 /** The shape of a live array, shared: do not change it. */
 export function shapeOf(array: MxArray, operation: string): readonly number[] {
+  handleOf(array, operation, "Array");
   return array.readShape(operation);
 }
 
