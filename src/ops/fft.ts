@@ -41,205 +41,81 @@ function normCode(norm: unknown, op: string): number {
   return refuse(new TypeError(`${op}: norm must be "backward", "ortho" or "forward", got ${describe(norm)}.`));
 }
 
-function oneAxis(
-  op: string,
-  native: OneAxis,
-  length: Length,
-  a: ArrayInput,
-  n: number | null,
-  axis: number,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  const on = stream(options, op);
-  const code = normCode(norm, op);
-  const along = int(axis, op, "axis");
-  const source = input(a, op, "a");
-  const own = axisLength(shapeOfInput(a, op), along, op);
-  const size = n !== null ? int(n, op, "n") : length === "full" ? own : 2 * (own - 1);
-  const out = slot();
-  if (native(out, source, size, along, code, on) !== 0) throw failure(op, [a]);
-  return produce(op, out);
-}
-
-function manyAxes(
-  op: string,
-  native: ManyAxes,
-  length: Length,
+type Options = StreamOptions | undefined;
+type OneAxisBody = (a: ArrayInput, n: number | null, axis: number, norm: FftNorm, options: Options) => MxArray;
+type ManyAxesBody = (
   a: ArrayInput,
   s: readonly number[] | null,
   axes: readonly number[] | null,
   norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  const on = stream(options, op);
-  const code = normCode(norm, op);
-  if (s !== null && axes === null) refuse(new TypeError(`${op}: s needs axes.`));
-  const source = input(a, op, "a");
-  const shape = shapeOfInput(a, op);
-  const along = axes ?? shape.map((_, axis) => axis);
-  const axesAddress = ints(along, op, "axes");
-  const sizes = s ?? along.map((axis) => axisLength(shape, axis, op));
-  along.forEach((axis) => axisLength(shape, axis, op));
-  if (s === null && length === "half" && sizes.length > 0) {
-    const last = sizes.length - 1;
-    (sizes as number[])[last] = 2 * (sizes[last]! - 1);
-  }
-  const sizesAddress = ints(sizes, op, "s");
-  const out = slot();
-  if (native(out, source, sizesAddress, sizes.length, axesAddress, along.length, code, on) !== 0)
-    throw failure(op, [a]);
-  return produce(op, out);
+  options: Options,
+) => MxArray;
+type ShiftBody = (a: ArrayInput, axes: number | readonly number[] | null, options: Options) => MxArray;
+
+/** The body of a transform of one axis. `native` is asked for at each call: it changes when the library loads. */
+function oneAxis(name: string, native: () => OneAxis, length: Length): OneAxisBody {
+  const op = `fft.${name}`;
+  return (a, n, axis, norm, options) => {
+    const on = stream(options, op);
+    const code = normCode(norm, op);
+    const along = int(axis, op, "axis");
+    const source = input(a, op, "a");
+    const own = axisLength(shapeOfInput(a, op), along, op);
+    const size = n !== null ? int(n, op, "n") : length === "full" ? own : 2 * (own - 1);
+    const out = slot();
+    if (native()(out, source, size, along, code, on) !== 0) throw failure(op, [a]);
+    return produce(op, out);
+  };
 }
 
-function shifted(
-  op: string,
-  native: Shift,
-  a: ArrayInput,
-  axes: number | readonly number[] | null,
-  options: StreamOptions | undefined,
-): MxArray {
-  const on = stream(options, op);
-  const source = input(a, op, "a");
-  const along = axes === null ? shapeOfInput(a, op).map((_, axis) => axis) : (asList(axes) as readonly number[]);
-  const address = ints(along, op, "axes");
-  const out = slot();
-  if (native(out, source, address, along.length, on) !== 0) throw failure(op, [a]);
-  return produce(op, out);
+function manyAxes(name: string, native: () => ManyAxes, length: Length): ManyAxesBody {
+  const op = `fft.${name}`;
+  return (a, s, axes, norm, options) => {
+    const on = stream(options, op);
+    const code = normCode(norm, op);
+    if (s !== null && axes === null) refuse(new TypeError(`${op}: s needs axes.`));
+    const source = input(a, op, "a");
+    const shape = shapeOfInput(a, op);
+    const along = axes ?? shape.map((_, axis) => axis);
+    const axesAddress = ints(along, op, "axes");
+    const sizes = s ?? along.map((axis) => axisLength(shape, axis, op));
+    along.forEach((axis) => axisLength(shape, axis, op));
+    if (s === null && length === "half" && sizes.length > 0) {
+      const last = sizes.length - 1;
+      (sizes as number[])[last] = 2 * (sizes[last]! - 1);
+    }
+    const sizesAddress = ints(sizes, op, "s");
+    const out = slot();
+    if (native()(out, source, sizesAddress, sizes.length, axesAddress, along.length, code, on) !== 0)
+      throw failure(op, [a]);
+    return produce(op, out);
+  };
 }
 
-export function fftBody(
-  a: ArrayInput,
-  n: number | null,
-  axis: number,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return oneAxis("fft.fft", C.mlx_fft_fft, "full", a, n, axis, norm, options);
+function shifted(name: string, native: () => Shift): ShiftBody {
+  const op = `fft.${name}`;
+  return (a, axes, options) => {
+    const on = stream(options, op);
+    const source = input(a, op, "a");
+    const along = axes === null ? shapeOfInput(a, op).map((_, axis) => axis) : (asList(axes) as readonly number[]);
+    const address = ints(along, op, "axes");
+    const out = slot();
+    if (native()(out, source, address, along.length, on) !== 0) throw failure(op, [a]);
+    return produce(op, out);
+  };
 }
 
-export function ifftBody(
-  a: ArrayInput,
-  n: number | null,
-  axis: number,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return oneAxis("fft.ifft", C.mlx_fft_ifft, "full", a, n, axis, norm, options);
-}
-
-export function rfftBody(
-  a: ArrayInput,
-  n: number | null,
-  axis: number,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return oneAxis("fft.rfft", C.mlx_fft_rfft, "full", a, n, axis, norm, options);
-}
-
-export function irfftBody(
-  a: ArrayInput,
-  n: number | null,
-  axis: number,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return oneAxis("fft.irfft", C.mlx_fft_irfft, "half", a, n, axis, norm, options);
-}
-
-export function fft2Body(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.fft2", C.mlx_fft_fft2, "full", a, s, axes, norm, options);
-}
-
-export function ifft2Body(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.ifft2", C.mlx_fft_ifft2, "full", a, s, axes, norm, options);
-}
-
-export function rfft2Body(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.rfft2", C.mlx_fft_rfft2, "full", a, s, axes, norm, options);
-}
-
-export function irfft2Body(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.irfft2", C.mlx_fft_irfft2, "half", a, s, axes, norm, options);
-}
-
-export function fftnBody(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.fftn", C.mlx_fft_fftn, "full", a, s, axes, norm, options);
-}
-
-export function ifftnBody(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.ifftn", C.mlx_fft_ifftn, "full", a, s, axes, norm, options);
-}
-
-export function rfftnBody(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.rfftn", C.mlx_fft_rfftn, "full", a, s, axes, norm, options);
-}
-
-export function irfftnBody(
-  a: ArrayInput,
-  s: readonly number[] | null,
-  axes: readonly number[] | null,
-  norm: FftNorm,
-  options: StreamOptions | undefined,
-): MxArray {
-  return manyAxes("fft.irfftn", C.mlx_fft_irfftn, "half", a, s, axes, norm, options);
-}
-
-export function fftshiftBody(
-  a: ArrayInput,
-  axes: number | readonly number[] | null,
-  options: StreamOptions | undefined,
-): MxArray {
-  return shifted("fft.fftshift", C.mlx_fft_fftshift, a, axes, options);
-}
-
-export function ifftshiftBody(
-  a: ArrayInput,
-  axes: number | readonly number[] | null,
-  options: StreamOptions | undefined,
-): MxArray {
-  return shifted("fft.ifftshift", C.mlx_fft_ifftshift, a, axes, options);
-}
+export const fftBody: OneAxisBody = oneAxis("fft", () => C.mlx_fft_fft, "full");
+export const ifftBody: OneAxisBody = oneAxis("ifft", () => C.mlx_fft_ifft, "full");
+export const rfftBody: OneAxisBody = oneAxis("rfft", () => C.mlx_fft_rfft, "full");
+export const irfftBody: OneAxisBody = oneAxis("irfft", () => C.mlx_fft_irfft, "half");
+export const fft2Body: ManyAxesBody = manyAxes("fft2", () => C.mlx_fft_fft2, "full");
+export const ifft2Body: ManyAxesBody = manyAxes("ifft2", () => C.mlx_fft_ifft2, "full");
+export const rfft2Body: ManyAxesBody = manyAxes("rfft2", () => C.mlx_fft_rfft2, "full");
+export const irfft2Body: ManyAxesBody = manyAxes("irfft2", () => C.mlx_fft_irfft2, "half");
+export const fftnBody: ManyAxesBody = manyAxes("fftn", () => C.mlx_fft_fftn, "full");
+export const ifftnBody: ManyAxesBody = manyAxes("ifftn", () => C.mlx_fft_ifftn, "full");
+export const rfftnBody: ManyAxesBody = manyAxes("rfftn", () => C.mlx_fft_rfftn, "full");
+export const irfftnBody: ManyAxesBody = manyAxes("irfftn", () => C.mlx_fft_irfftn, "half");
+export const fftshiftBody: ShiftBody = shifted("fftshift", () => C.mlx_fft_fftshift);
+export const ifftshiftBody: ShiftBody = shifted("ifftshift", () => C.mlx_fft_ifftshift);
