@@ -1,8 +1,7 @@
 // The process that loads damaged files: io-child.ts FORMAT SEED FIRST END PROGRESS. Before each input its number goes
 // to the file PROGRESS, so that a crash or a hang names its input. The last line of the output is a JSON summary.
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import * as mx from "../../src/index.ts";
 import { peakRss, resetPeakRss, rss } from "../leak/measure.ts";
 import { damagedFile, type Format } from "./io-inputs.ts";
@@ -12,8 +11,8 @@ const MB = 1024 * 1024;
 const SLACK = 64 * MB;
 
 const [format, seed, first, end, progress] = Bun.argv.slice(2) as [Format, string, string, string, string];
-const folder = mkdtempSync(join(tmpdir(), "mlx-ts-fuzz-"));
-const path = join(folder, `input.${format}`);
+// Beside PROGRESS, in a folder that the runner removes, even after a crash.
+const path = join(dirname(progress), `input.${format}`);
 const current = openSync(progress, "w");
 
 const summary = {
@@ -53,23 +52,19 @@ function attempt(i: number, bytes: Uint8Array): number {
 
 mx.eval(mx.zeros([1]));
 const live = mx.memory().liveHandles;
-try {
-  for (let i = Number(first); i < Number(end); i++) {
-    writeSync(current, String(i).padEnd(12), 0);
-    const bytes = damagedFile(format, Number(seed), i);
-    const measured = resetPeakRss();
-    const before = rss();
-    const size = attempt(i, bytes);
-    if (!measured) continue;
-    const extra = peakRss() - before - size;
-    summary.worstExtraMB = Math.max(summary.worstExtraMB, Math.round(extra / MB));
-    if (extra > SLACK) summary.problems.push([i, `${Math.round(extra / MB)} MB above the size of the arrays`]);
-  }
-  const left = mx.memory().liveHandles - live;
-  if (left !== 0) summary.problems.push([Number(end) - 1, `${left} handles left`]);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+for (let i = Number(first); i < Number(end); i++) {
+  writeSync(current, String(i).padEnd(12), 0);
+  const bytes = damagedFile(format, Number(seed), i);
+  const measured = resetPeakRss();
+  const before = rss();
+  const size = attempt(i, bytes);
+  if (!measured) continue;
+  const extra = peakRss() - before - size;
+  summary.worstExtraMB = Math.max(summary.worstExtraMB, Math.round(extra / MB));
+  if (extra > SLACK) summary.problems.push([i, `${Math.round(extra / MB)} MB above the size of the arrays`]);
 }
+const left = mx.memory().liveHandles - live;
+if (left !== 0) summary.problems.push([Number(end) - 1, `${left} handles left`]);
 if (readFileSync(progress).length === 0) throw new Error("no input was tried");
 console.log(JSON.stringify(summary));
 process.exit(0);
