@@ -138,6 +138,26 @@ describe("a ring", () => {
     }
   }, 90_000);
 
+  test("a peer that dies is an error for the other", async () => {
+    const [port, other] = await freePorts(2);
+    const file = hostFile([[`127.0.0.1:${port}`], [`127.0.0.1:${other}`]]);
+    const program = `
+      const d = mx.distributed;
+      using group = d.init({ strict: true, backend: "ring" });
+      mx.eval(d.allSum(mx.ones([2]), { group }));
+      if (group.rank() === 1) process.kill(process.pid, "SIGKILL");
+      attempt("sum", () => d.allSum(mx.ones([100000]), { group }).tolist().length);
+      attempt("alone", () => mx.add(1, 1).item());
+    `;
+    const [zero, one] = await Promise.all(
+      ["0", "1"].map((rank) => runProgram(program, { env: { MLX_RANK: rank, MLX_HOSTFILE: file }, timeout: 30 })),
+    );
+    expect(one!.signal).toBe("SIGKILL");
+    expect(zero!.output).toContain("sum: MlxError: tolist: [ring] connection to a peer was lost\n");
+    expect(zero!.output).toContain("alone: 2");
+    expect(zero!.code).toBe(0);
+  }, 60_000);
+
   test("rank 0 without its peer waits for good, and can be ended from outside", async () => {
     const [port, other] = await freePorts(2);
     const file = hostFile([[`127.0.0.1:${port}`], [`127.0.0.1:${other}`]]);
