@@ -104,5 +104,10 @@ export async function said(body: string, options: ProgramOptions = {}): Promise<
   const result = await runProgram(body, options);
   const problem = describeEnd(result, options.timeout ?? 30);
   if (problem !== null) throw new Error(`${problem}\n${result.output}`);
-  return result.output.trimEnd().split("\n");
+  // The AddressSanitizer remarks on each allocation that fails, which is what some programs are about.
+  const remark = /^==\d+==WARNING: AddressSanitizer failed to allocate/;
+  return result.output
+    .trimEnd()
+    .split("\n")
+    .filter((line) => !remark.test(line));
 }

@@ -7,6 +7,7 @@ import { describe } from "./describe.ts";
 import { check } from "./error.ts";
 import { soundHandle } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
+import { kept } from "./kept.ts";
 import { kindOf } from "./kinds.ts";
 import { C } from "./native.ts";
 import { refusePromise, requireFunction } from "./scope.ts";
@@ -137,7 +138,7 @@ let sharedFunction: ArrayFunction | null = null;
 export function withClosure<T>(fn: ArrayFunction, body: (closure: Pointer) => T): T {
   if (shared === 0) {
     const raw = (out: Pointer, inputs: Pointer): void => writeResults(out, sharedFunction!(takeArrays(inputs)));
-    shared = lastingClosure("closure", raw, makeClosure);
+    shared = kept(lastingClosure("closure", raw, makeClosure));
   }
   const outer = sharedFunction;
   sharedFunction = fn;

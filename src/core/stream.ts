@@ -6,6 +6,7 @@ import { Device, type DeviceType, isAvailable, requireDevice, withDevice } from 
 import { check, DisposedError, MlxError, takeNativeMessage } from "./error.ts";
 import { checkWork } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
+import { kept } from "./kept.ts";
 import { kindOf } from "./kinds.ts";
 import type { Kind } from "./ledger.ts";
 import { C } from "./native.ts";
@@ -136,7 +137,7 @@ function streamOfDevice(device: Pointer, operation: string): Pointer {
   const out = slot();
   check(C.mlx_get_default_stream(out, device), operation);
   const stream = readSlot(out);
-  byDevice.set(name, stream);
+  byDevice.set(name, kept(stream));
   return stream;
 }
 

@@ -6,6 +6,7 @@ import { applyVectors, withClosure } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
+import { kept } from "../core/kept.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { dispose, refusePromise, requireFunction } from "../core/scope.ts";
@@ -142,7 +143,7 @@ let ones: Pointer = 0;
 function seed(): Pointer {
   if (ones === 0) {
     const one = C.mlx_array_new_float32(1);
-    ones = C.mlx_vector_array_new_value(one);
+    ones = kept(C.mlx_vector_array_new_value(one));
     C.mlx_array_free(one);
   }
   return ones;
