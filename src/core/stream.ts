@@ -232,7 +232,7 @@ export function newThreadLocalStream(device: Device | DeviceType): ThreadLocalSt
 const deviceTypes: readonly DeviceType[] = ["cpu", "gpu"];
 const beforeClear: (() => void)[] = [];
 
-/** Runs `fn` before the streams of this thread go: what is still lazy then can never be computed. */
+/** Runs `fn` before the streams of this thread go: what is still lazy then can never be computed. It may refuse. */
 export function onClearStreams(fn: () => void): void {
   beforeClear.push(fn);
 }
@@ -241,7 +241,8 @@ export function onClearStreams(fn: () => void): void {
  * Destroys all streams of this thread, after their work is done. The default streams are new ones afterwards; every
  * other Stream made before throws when it is used, except those of `newThreadUnsafeStream`. Arrays that were not
  * evaluated can no longer be: call `eval` on what is needed first. Of a CPU stream that has computed, MLX 0.32.2 leaves
- * the thread behind, idle: do not call this in a loop. Throws an Error inside `withStream`.
+ * the thread behind, idle: do not call this in a loop. Throws an Error inside `withStream`, and an MlxError once a function
+ * was imported, since MLX would go on using its streams.
  * Python: mx.clear_streams.
  */
 export function clearStreams(): void {

@@ -17,6 +17,7 @@ import { backend, C } from "../core/native.ts";
 import { checkOptions, isOptions } from "../core/options.ts";
 import { keep, requireFunction } from "../core/scope.ts";
 import { textAddress } from "../core/scratch.ts";
+import { onClearStreams } from "../core/stream.ts";
 import { isLeaf } from "../core/tree.ts";
 import { saveAtomically } from "../io/atomic.ts";
 import { checkExported } from "./check.ts";
@@ -132,6 +133,7 @@ export class FunctionExporter implements Disposable {
   readonly #native: NativeExporter;
   readonly #closure: NativeHandle;
   #failed = false;
+  #running = false;
 
   /** @internal */
   constructor(
@@ -165,16 +167,24 @@ export class FunctionExporter implements Disposable {
   add(...args: ExportArgs): void {
     const operation = this.#operation;
     const handle = handleOf(this.#native, operation);
+    if (this.#running) throw new MlxError(operation, "the function that is being exported cannot export itself");
     if (this.#failed) throw new MlxError(operation, "an earlier trace failed, and left half of itself in the file");
     const { arrays, kwargs } = split(args, operation);
     this.#failed = true;
-    withInputs(arrays, kwargs, operation, (vector, map) => C.mlx_function_exporter_apply_kwargs(handle, vector, map));
-    this.#failed = false;
+    this.#running = true;
+    try {
+      withInputs(arrays, kwargs, operation, (vector, map) => C.mlx_function_exporter_apply_kwargs(handle, vector, map));
+      this.#failed = false;
+    } finally {
+      this.#running = false;
+    }
   }
 
   /** Puts the file in its place; the one that was there stays when a trace failed. Later calls do nothing. */
   close(): void {
     if (this.#native.disposed) return;
+    // Native code is on the stack, and would go on with what was freed.
+    if (this.#running) throw new MlxError(this.#operation, "an exporter cannot be closed by the function that it runs");
     this.#native.dispose();
     this.#closure.dispose();
     if (this.#failed) {
@@ -265,7 +275,9 @@ export function exportFunction(
  * A file of mlx-ts that was changed or cut off is refused by its checksum. One that Python wrote has none, and MLX
  * crashes at some damaged files: `trusted` says that it is as it was written. Throws an MlxError for what is no such
  * file; the function throws one for inputs whose shapes and dtypes it was not exported for, which it then lists. The
- * file may be replaced, not changed in place, while the function lives: its Arrays are read when they are needed.
+ * file may be replaced, not changed in place, while the function lives: its Arrays are read when they are needed. MLX
+ * computes all imported functions on streams of the thread that imported first: in other Workers their results cannot be
+ * evaluated, and `clearStreams` is refused from then on.
  * Python: `mx.import_function(file, return_metadata=False)`; the metadata is a property of the function here.
  */
 export function importFunction(path: string, options: ImportOptions = {}): ImportedFunction {
@@ -277,10 +289,21 @@ export function importFunction(path: string, options: ImportOptions = {}): Impor
   const handle = C.mlx_imported_function_new(address);
   if (handle === 0 || handle === null) throw new MlxError(operation, takeNativeMessage());
   const native = keep(new NativeHandle("imported_function", handle));
+  if (!holdsStreams) onClearStreams(refuseToClear);
+  holdsStreams = true;
   const metadata = backend.text(C.mlxts_imported_metadata(handle));
   const call = (...args: ExportArgs): MxArray[] => apply(native, args);
   const dispose = (): void => native.dispose();
   return Object.assign(call, { metadata, dispose, [Symbol.dispose]: dispose });
+}
+
+let holdsStreams = false;
+
+function refuseToClear(): void {
+  throw new MlxError(
+    "clearStreams",
+    "MLX computes imported functions on streams that it makes once, and would go on using when they are gone",
+  );
 }
 
 function apply(native: NativeHandle, args: ExportArgs): MxArray[] {

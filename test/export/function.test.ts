@@ -124,6 +124,24 @@ describe("errors", () => {
     expect(refusal(() => exporter.add(mx.array(1)))).toStartWith("DisposedError: exporter: ");
   });
 
+  scoped("the function cannot close its exporter, or export itself", () => {
+    let inside: () => void = () => {};
+    const exporter = mx.exporter(place("y.mlxfn"), (x: mx.Array) => {
+      inside();
+      return x.add(1);
+    });
+    inside = () => exporter.close();
+    expect(refusal(() => exporter.add(mx.array(1)))).toContain("cannot be closed by the function that it runs");
+    exporter.close();
+    const again = mx.exporter(place("y.mlxfn"), (x: mx.Array) => {
+      again.add(x);
+      return x;
+    });
+    expect(refusal(() => again.add(mx.array(1)))).toContain("cannot export itself");
+    again.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   scoped("bad arguments are refused before anything is written", () => {
     const fn = (x: mx.Array): mx.Array => x;
     const x = mx.zeros([1]);
@@ -197,6 +215,37 @@ mx.export_function(folder + "/theirs.mlxfn", lambda x, *, b: x * b - 1, mx.zeros
       expect(theirs(mx.array([2, 3]), { b: mx.array([4, 5]) })[0]!.tolist()).toEqual([7, 14]);
     });
   }, 90_000);
+});
+
+test("clearStreams is refused once a function was imported; a Worker's result fails with MLX's words", async () => {
+  mx.exportFunction(place("f.mlxfn"), (x: mx.Array) => x.add(1), [mx.zeros([2])]);
+  const lines = await said(`
+    const path = ${JSON.stringify(place("f.mlxfn"))};
+    mx.clearStreams();
+    const f = mx.importFunction(path);
+    attempt("clear", () => mx.clearStreams());
+    attempt("call", () => f(mx.array([1, 2]))[0].tolist());
+    const index = ${JSON.stringify(new URL("../../src/index.ts", import.meta.url).pathname)};
+    const source = \`
+      import * as mx from "\${index}";
+      try {
+        postMessage(mx.importFunction("\${path}")(mx.array([1, 2]))[0].tolist());
+      } catch (error) {
+        postMessage(error.message);
+      }
+    \`;
+    const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "application/typescript" })));
+    const answer = await new Promise((resolve) => (worker.onmessage = (event) => resolve(event.data)));
+    worker.terminate();
+    say(answer);
+  `);
+  expect(lines).toEqual([
+    expect.stringContaining(
+      "clear: MlxError: clearStreams: MLX computes imported functions on streams that it makes once",
+    ),
+    "call: [2,3]",
+    expect.stringMatching(/^tolist: There is no Stream\(cpu, \d+\) in current thread\.$/),
+  ]);
 });
 
 describe("damage", () => {
