@@ -15,6 +15,7 @@ const usage = `usage: bun examples/chat.ts [options] QUESTION
   --temperature T        default 0: always the likeliest token
   --top-p P              draw among the likeliest tokens that together have this probability
   --seed N               the same draws every time
+  --threads N            BLAS threads (default: one a core; 1 is far quicker where the cores are busy with other work)
   --prompt-ids 1,2,3     token ids instead of a question; prints ids, and needs no tokenizer
   --json                 one line of JSON instead of text`;
 
@@ -25,6 +26,7 @@ const options = {
   temperature: { type: "string", default: "0" },
   "top-p": { type: "string", default: "1" },
   seed: { type: "string" },
+  threads: { type: "string" },
   "prompt-ids": { type: "string" },
   json: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
@@ -38,6 +40,7 @@ async function main(): Promise<void> {
     process.exitCode = values.help ? 0 : 1;
     return;
   }
+  if (values.threads !== undefined) mx.setBlasThreads(number("threads", values.threads));
   const path = values.model ?? (await fetchModel(smolLM2, { log: (line) => console.error(line) }));
   const weights = values.weights as WeightMode;
   const generation: GenerateOptions = {
