@@ -2,23 +2,20 @@
 // unevaluated array or a text full of printf's conversions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { backend } from "../../src/core/native.ts";
-import { constantAddress, int32Address, pointerAddress, textAddress } from "../../src/core/scratch.ts";
+import { constantAddress, int32Address, textAddress } from "../../src/core/scratch.ts";
 import { functions as C, loadLibrary, privateSlot, readSlot, slot } from "../../src/ffi.ts";
 
-let device = 0;
 let stream = 0;
 const made: number[] = [];
 
 beforeAll(() => {
   loadLibrary();
-  device = C.mlx_device_new_type(0, 0);
   stream = C.mlx_default_cpu_stream_new();
 });
 
 afterAll(() => {
   for (const array of made) C.mlx_array_free(array);
   C.mlx_stream_free(stream);
-  C.mlx_device_free(device);
 });
 
 /** Calls with a fresh out slot; what was written is an array that the file frees at its end. */
@@ -242,82 +239,6 @@ describe("looking into an array", () => {
     const other = result((out) => C.mlxts_array_output(out, readSlot(q), 1));
     expect(C.mlxts_array_id(other)).toBe(C.mlxts_array_id(readSlot(r)));
     expect(C.mlxts_array_primitive_id(readSlot(q))).toBe(C.mlxts_array_primitive_id(readSlot(r)));
-  });
-});
-
-describe("spoiled arrays", () => {
-  /** A list of the arrays, as native code takes it. */
-  const list = (...arrays: number[]): number => {
-    const vector = C.mlx_vector_array_new_data(pointerAddress(arrays), arrays.length);
-    vectors.push(vector);
-    return vector;
-  };
-  const vectors: number[] = [];
-  afterAll(() => {
-    for (const vector of vectors) C.mlx_vector_array_free(vector);
-  });
-
-  test("what was watched, and what is made of it", () => {
-    const sum = lazySum();
-    expect(C.mlxts_watch_one(sum)).toBe(0);
-    const later = result((out) => C.mlx_negative(out, sum, stream));
-    expect(C.mlxts_array_is_spoiled(sum)).toBe(1);
-    expect(C.mlxts_array_is_spoiled(later)).toBe(1);
-    expect(C.mlxts_array_is_spoiled(lazySum())).toBe(0);
-    expect(C.mlxts_watch_one(scalar(1))).toBe(0);
-    expect(C.mlxts_array_is_spoiled(later)).toBe(0);
-    expect(C.mlxts_watch(list(scalar(1), later), false)).toBe(0);
-    expect(C.mlxts_array_is_spoiled(sum)).toBe(1);
-    expect(C.mlxts_watch(0, false)).toBe(0);
-    expect(C.mlxts_array_is_spoiled(sum)).toBe(0);
-  });
-
-  test("what an evaluation left in the background, on each of its streams, until it was waited for", () => {
-    C.mlxts_forget_evaluations();
-    const other = C.mlx_stream_new_device(device);
-    const middle = lazySum();
-    const output = result((out) => C.mlx_negative(out, middle, other));
-    const outputs = list(output);
-    expect(C.mlxts_watch(outputs, true)).toBe(0);
-    expect(C.mlx_async_eval(outputs)).toBe(0);
-    expect(C.mlxts_started()).toBe(2);
-    const later = result((out) => C.mlx_negative(out, middle, stream));
-    expect(C.mlxts_watch(0, false)).toBe(0);
-    for (const array of [middle, output, later]) expect(C.mlxts_array_is_spoiled(array)).toBe(1);
-    expect(C.mlxts_array_is_spoiled(lazySum())).toBe(0);
-    for (const [array, left] of [
-      [output, 1],
-      [middle, 0],
-    ] as const) {
-      expect(C.mlxts_watch_one(array)).toBe(0);
-      expect(C.mlx_array_eval(array)).toBe(0);
-      expect(C.mlxts_settled()).toBe(left);
-    }
-    for (const array of [middle, output]) expect(C.mlxts_array_is_spoiled(array)).toBe(0);
-    C.mlx_stream_free(other);
-  });
-
-  test("an event is forgotten with the last array that carries it", () => {
-    C.mlxts_forget_evaluations();
-    const passing = privateSlot();
-    C.mlx_negative(passing.address, scalar(3), stream);
-    const vector = C.mlx_vector_array_new_value(passing.read());
-    C.mlxts_watch(vector, true);
-    C.mlx_async_eval(vector);
-    expect(C.mlxts_started()).toBe(1);
-    C.mlx_vector_array_free(vector);
-    C.mlx_array_free(passing.read());
-    C.mlx_synchronize(stream);
-    expect(C.mlxts_settled()).toBe(0);
-  });
-
-  test("nothing after mlxts_forget_evaluations, and an empty handle", () => {
-    const sum = lazySum();
-    C.mlxts_watch_one(sum);
-    C.mlxts_forget_evaluations();
-    expect(C.mlxts_array_is_spoiled(sum)).toBe(0);
-    expect(C.mlxts_array_is_spoiled(0)).toBe(-1);
-    expect(C.mlxts_watch_one(0)).toBe(0);
   });
 });
 
