@@ -28,7 +28,7 @@ const byKind: Readonly<Record<string, readonly string[]>> = {
   print: ["set_printoptions"],
 };
 
-/** Counts the parity cases that call each function, also as a step of a program or as its transform. */
+/** Counts the parity cases that use each name: as a call, a step of a program, a transform, or the dtype of an array. */
 export function countCases(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of lines) {
@@ -38,6 +38,8 @@ export function countCases(lines: readonly string[]): Map<string, number> {
     );
     if (one.transform !== undefined) names.push(...one.transform.replace("_shapeless", "").split("_of_"));
     names.push(...(byKind[one.kind ?? ""] ?? []));
+    for (const [, dtype] of line.matchAll(/"dtype":"(\w+)"/g))
+      names.push(dtype === "bool" ? "bool_" : (dtype as string));
     for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return counts;

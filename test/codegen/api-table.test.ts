@@ -76,9 +76,16 @@ test("cases count once for each name that they use", () => {
   const lines = [
     { kind: "call", fn: "mx.add" },
     { kind: "program", steps: [{ fn: "mx.add" }, { fn: "mx.add" }, { fn: "array.T" }], transform: "compile_of_grad" },
-    { kind: "update" },
+    { kind: "update", x: { $array: { dtype: "bool", shape: [1], data: [true] } } },
   ].map((one) => JSON.stringify(one));
-  expect(Object.fromEntries(countCases(lines))).toEqual({ add: 2, "array.T": 1, compile: 1, grad: 1, "array.at": 1 });
+  expect(Object.fromEntries(countCases(lines))).toEqual({
+    add: 2,
+    "array.T": 1,
+    compile: 1,
+    grad: 1,
+    "array.at": 1,
+    bool_: 1,
+  });
 });
 
 test("the table says where a name went, and what tests it", () => {
