@@ -8,6 +8,7 @@
  */
 
 import os from "node:os";
+import { isMainThread } from "node:worker_threads";
 import type { Pointer } from "../backend/types.ts";
 import { backend, C } from "./native.ts";
 
@@ -219,6 +220,15 @@ function armCanary(): void {
     armCanary();
   });
   canary.register({}, undefined);
+}
+
+// A Worker ends before the process does, and its owners with it: what they still own is freed then.
+if (!isMainThread) {
+  process.once("exit", () => {
+    // A callback that ends the thread has a native caller, which may still read.
+    if (nativeDepth > 0) return;
+    for (const entry of [...nursery, ...entries]) if (entry !== null) release(entry);
+  });
 }
 
 export interface MemoryReport {

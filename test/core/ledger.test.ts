@@ -1,5 +1,6 @@
 // Who owns native handles: each is freed exactly once, at once where it is asked for, within a budget where it is not.
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { liveFunctions } from "../../src/core/callbacks.ts";
 import { adopt, Entry, enterNative, forEachLive, type Kind, release } from "../../src/core/ledger.ts";
 import { functions } from "../../src/ffi.ts";
@@ -221,6 +222,34 @@ describe("forgotten arrays", () => {
       const kept = [];
       for (let i = 0; i < 500; i++) kept.push(mx.array(new Float32Array(2 ** 14)));
       say(kept.every((array) => !array.disposed), mx.memory().collections < 40);
+    `);
+    expect(lines).toEqual(["true true"]);
+  });
+});
+
+describe("a Worker that ends", () => {
+  test.each(["by itself", "exit"])("%s frees what it still owned", async (how) => {
+    const file = JSON.stringify(join(import.meta.dir, "fixtures/owner.worker.ts"));
+    const lines = await said(`
+      const { functions } = await import("./src/ffi.ts");
+      mx.tidy(() => mx.eval(mx.add(1, 1)));
+      const measure = () => [functions.mlxts_live_handles(), mx.activeMemory()];
+      const before = measure();
+      for (let i = 0; i < 5; i++) {
+        const worker = new Worker(${file});
+        const owned = await new Promise((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = ({ message }) => reject(new Error(message));
+          worker.postMessage("${how}");
+        });
+        if (owned < 300) throw new Error("it owned too little");
+        await new Promise((resolve) => worker.addEventListener("close", resolve));
+      }
+      // What was in flight ends with its own time.
+      for (let i = 0; i < 100 && mx.activeMemory() - before[1] > 2 ** 16; i++) await Bun.sleep(20);
+      const [handles, bytes] = measure();
+      // A thread keeps a handful of handles for good: its default stream, the closure and the seed of gradients.
+      say(handles - before[0] <= 5 * 4, bytes - before[1] < 2 ** 16);
     `);
     expect(lines).toEqual(["true true"]);
   });
