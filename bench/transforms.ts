@@ -1,6 +1,7 @@
 /**
  * What transforms cost beside Python MLX, in one command: `bun bench/transforms.ts [rounds]`. The sides run
- * interleaved, each round in fresh processes, and the minimum of each figure counts, since the machine is shared.
+ * interleaved, each round in fresh processes, and the minimum of each figure counts, since the machine is shared. The
+ * BLAS has one thread: with more, who waits for whom decides on a busy machine.
  */
 
 import { join } from "node:path";
@@ -18,6 +19,7 @@ const best = minima(
     "Python MLX stock": [pythonWithMlx("stock"), join(here, "transforms.py"), "train"],
   },
   rounds,
+  { OPENBLAS_NUM_THREADS: "1" },
 );
 
 const rows: Record<string, [title: string, unit: string, scale: number]> = {

@@ -111,9 +111,10 @@ function train(width: number): () => void {
         mx.keep(next);
         return made;
       });
-      mx.eval(value, next);
+      // Before the evaluation, which can then write into the old arrays' memory.
       mx.dispose(state);
       state = next;
+      mx.eval(value, state);
     }
     mx.dispose(state);
   };
@@ -127,8 +128,8 @@ function trainCompiled(width: number): () => void {
     for (let i = 0; i < STEPS; i++) {
       const old = [state.params, state.m, state.v].flatMap((tree) => Object.values(tree));
       using value = compiled();
-      mx.eval(value, state);
       mx.dispose(old);
+      mx.eval(value, state);
     }
     mx.dispose(state);
   };
