@@ -2,6 +2,7 @@
 // stands between `<!-- generated: NAME -->` and `<!-- end -->`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { absent, renamed } from "../codegen/api-names.ts";
 import { firstDifference } from "../codegen/difference.ts";
 import { camelName } from "../codegen/op-names.ts";
 import api from "../codegen/python-api.json";
@@ -12,20 +13,6 @@ interface Signature {
 }
 
 export type PythonModules = Readonly<Record<string, { functions: Readonly<Record<string, readonly Signature[]>> }>>;
-
-/** Python's functions whose name here is not their own in camelCase: the name, and why. */
-export const renamed: Readonly<Record<string, readonly [here: string, reason: string]>> = {
-  get_active_memory: ["activeMemory", "a plain question needs no `get`"],
-  get_peak_memory: ["peakMemory", "a plain question needs no `get`"],
-  get_cache_memory: ["cacheMemory", "a plain question needs no `get`"],
-  stream: ["withStream", "takes the function to run, where Python has a `with` block"],
-};
-
-/** Python's functions that are not here: what to do instead. */
-export const absent: Readonly<Record<string, string>> = {
-  from_dlpack: "`mx.array(typedArray, { shape })` copies host data",
-  "fast.precompiled_cuda_kernel": "mlx-c does not offer it; `mx.fast.cudaKernel` compiles from source",
-};
 
 /** Python's keywords that no function here takes, and why. */
 export const droppedKeywords: Readonly<Record<string, string>> = {

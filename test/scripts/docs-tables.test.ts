@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { absent, accounts, droppedKeywords, keywords, renamed, withTables } from "../../scripts/docs-tables.ts";
+import { absent, renamed } from "../../codegen/api-names.ts";
+import { accounts, droppedKeywords, keywords, withTables } from "../../scripts/docs-tables.ts";
 import { camelName } from "../../codegen/op-names.ts";
 import { caught, root } from "../helpers.ts";
 
