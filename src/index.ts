@@ -50,6 +50,7 @@ export {
 } from "./core/memory.ts";
 export { getPrintoptions, type PrintOptions, printoptions, setPrintoptions } from "./core/printing.ts";
 export type { Element, Nested, TypedArray } from "./core/readback.ts";
+export type { ReadyOptions } from "./core/ready.ts";
 export { type Complex, float, type Scalar, type WeakFloat } from "./core/scalar.ts";
 export { dispose, keep, type NotPromise, tidy } from "./core/scope.ts";
 export {

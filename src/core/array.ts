@@ -7,7 +7,7 @@ import type { Kind } from "./ledger.ts";
 import { backend, C } from "./native.ts";
 import { type Nested, type TypedArray, toItem, toJson, toNested, toText, toTyped } from "./readback.ts";
 import type { Scalar } from "./scalar.ts";
-import { readyNow, whenReady } from "./ready.ts";
+import { type ReadyOptions, readyNow, whenReady } from "./ready.ts";
 
 export const arrayKind: Kind = { name: "Array", free: (handle) => C.mlx_array_free(handle) };
 
@@ -98,9 +98,12 @@ export class MxArray extends Handle {
     return readyNow(this);
   }
 
-  /** Starts the evaluation and resolves to this array when its value is there. */
-  async ready(): Promise<this> {
-    await whenReady(this);
+  /**
+   * Starts the evaluation and resolves to this array when its value is there. `signal` ends the wait, not the work.
+   * On the CPU, MLX does part of the work before this returns.
+   */
+  async ready(options?: ReadyOptions): Promise<this> {
+    await whenReady(this, options);
     return this;
   }
 

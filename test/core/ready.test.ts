@@ -48,6 +48,27 @@ describe("ready", () => {
     mx.collectForgotten();
   });
 
+  test("a signal ends the wait with its reason, before and during it; the work goes on", async () => {
+    using lazy = mx.add(mx.array([1, 2]), 1);
+    expect(lazy.ready({ signal: AbortSignal.abort(new Error("not today")) })).rejects.toThrow("not today");
+    expect(lazy.isAvailable).toBe(false);
+    expect(lazy.ready({ signal: "stop" as never })).rejects.toThrow(
+      'ready: signal must be an AbortSignal, got "stop".',
+    );
+    expect(lazy.ready({ sginal: 1 } as never)).rejects.toThrow('unknown option "sginal". Did you mean "signal"?');
+    using big = mx.tidy(() => mx.matmul(mx.ones([900, 900]), mx.ones([900, 900])));
+    const controller = new AbortController();
+    const waiting = big.ready({ signal: controller.signal }).then(
+      () => "ready",
+      (reason: unknown) => reason,
+    );
+    controller.abort("enough");
+    expect(["ready", "enough"]).toContain((await waiting) as string);
+    expect(mx.tidy(() => [big.max().item(), big.min().item()])).toEqual([900, 900]);
+    expect(await lazy.ready({ signal: new AbortController().signal })).toBe(lazy);
+    mx.collectForgotten();
+  });
+
   test("lets timers run meanwhile", async () => {
     const lines = await said(
       `
