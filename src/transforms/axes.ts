@@ -12,26 +12,27 @@ export const NONE = -1;
 
 /** The axis of each of the tree's leaves, in order. `extra` is 1 for results, which gain an axis. */
 export function flatAxes(tree: unknown, leaves: readonly MxArray[], axes: Axes, name: string, extra: 0 | 1): number[] {
-  if (axes !== null && typeof axes !== "number") return partAxes(tree, axes, name, extra);
-  return leaves.map((leaf) => leafAxis(leaf, axes, name, extra));
+  const flat: number[] = [];
+  if (axes === null || typeof axes === "number") {
+    for (const leaf of leaves) flat.push(leafAxis(leaf, axes, name, extra));
+  } else partAxes(tree, axes, name, extra, flat);
+  return flat;
 }
 
-function partAxes(tree: unknown, axes: Axes, name: string, extra: 0 | 1): number[] {
-  if (isLeaf(tree)) return [leafAxis(tree as unknown as MxArray, axes, name, extra)];
-  if (axes === null || typeof axes === "number") {
-    return formLeaves<MxArray>(tree, name).map((leaf) => leafAxis(leaf, axes, name, extra));
-  }
-  if (Array.isArray(tree)) {
+function partAxes(tree: unknown, axes: Axes, name: string, extra: 0 | 1, flat: number[]): void {
+  if (isLeaf(tree)) {
+    flat.push(leafAxis(tree as unknown as MxArray, axes, name, extra));
+  } else if (axes === null || typeof axes === "number") {
+    for (const leaf of formLeaves<MxArray>(tree, name)) flat.push(leafAxis(leaf, axes, name, extra));
+  } else if (Array.isArray(tree)) {
     if (!Array.isArray(axes) || axes.length !== tree.length) {
       throw new TypeError(`${name} must be a list of ${tree.length} where the tree has one, got ${describe(axes)}.`);
     }
-    return tree.flatMap((item, i) => partAxes(item, axes[i] as Axes, name, extra));
+    for (let i = 0; i < tree.length; i++) partAxes(tree[i], axes[i] as Axes, name, extra, flat);
+  } else if (typeof tree === "object" && tree !== null) {
+    const entries = tree instanceof Map ? tree : Object.entries(tree);
+    for (const [key, item] of entries) partAxes(item, axisOf(axes, String(key), name), name, extra, flat);
   }
-  if (typeof tree === "object" && tree !== null) {
-    const entries = tree instanceof Map ? [...tree] : Object.entries(tree);
-    return entries.flatMap(([key, item]) => partAxes(item, axisOf(axes, String(key), name), name, extra));
-  }
-  return [];
 }
 
 function axisOf(axes: Axes, key: string, name: string): Axes {

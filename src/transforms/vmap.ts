@@ -33,9 +33,6 @@ function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: 
   const input = formOf(args, "vmap: the arguments");
   if (input.arrays.length === 0) throw new TypeError("vmap: the arguments hold no Array.");
   const ins = flatAxes(args, input.arrays, inAxes, "vmap: inAxes", 0);
-  if (ins.every((axis) => axis === NONE)) {
-    throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
-  }
   requireOneLength(input.arrays, ins);
   let output: Form | null = null;
   let outs: number[] = [];
@@ -61,12 +58,17 @@ function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: 
     });
     return (output as unknown as Form).rebuild(values!) as R;
   } finally {
-    for (const vector of [given, ...traces]) C.mlx_vector_array_free(vector);
+    C.mlx_vector_array_free(given);
+    for (const vector of traces) C.mlx_vector_array_free(vector);
   }
 }
 
 function requireOneLength(arrays: readonly MxArray[], axes: readonly number[]): void {
-  const lengths = arrays.flatMap((array, i) => (axes[i] === NONE ? [] : [shapeOf(array, "vmap")[axes[i]!]!]));
+  const lengths: number[] = [];
+  for (let i = 0; i < axes.length; i++) {
+    if (axes[i] !== NONE) lengths.push(shapeOf(arrays[i]!, "vmap")[axes[i]!]!);
+  }
+  if (lengths.length === 0) throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
   if (lengths.some((length) => length !== lengths[0])) {
     throw new RangeError(`vmap: the mapped axes must have one length, and have ${lengths.join(", ")}.`);
   }
