@@ -59,7 +59,15 @@ const convolving = {
   ],
   reason: "MLX ends the process without groups or channels",
 } as const;
-const factoring = { checks: [["nonEmpty", "a"]], reason: scanning } as const;
+const counting = "MLX ends the process at matrices whose elements it cannot count in 32 bits";
+const factoring = {
+  checks: [
+    ["nonEmpty", "a"],
+    ["countable", "a"],
+  ],
+  reason: `${scanning}; ${counting}`,
+} as const;
+const counted = { checks: [["countable", "a"]], reason: counting } as const;
 const shaping = {
   params: { shape: { lengths: true } },
   reason: "MLX takes lengths below -1 for real, and divides by those that are 0",
@@ -304,8 +312,15 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "empty arrays end the process; and there are always three results",
     returns: "[MxArray, MxArray, MxArray]",
   },
-  "linalg.eigvalsh": { reason: "UPLO is one of two letters", params: upperLower },
-  "linalg.eigh": { reason: "UPLO is one of two letters", params: upperLower },
+  "linalg.cholesky": counted,
+  "linalg.det": counted,
+  "linalg.eig": counted,
+  "linalg.eigvals": counted,
+  "linalg.eigvalsh": { ...counted, reason: `UPLO is one of two letters; ${counting}`, params: upperLower },
+  "linalg.eigh": { ...counted, reason: `UPLO is one of two letters; ${counting}`, params: upperLower },
+  "linalg.pinv": { checks: [["countableFactors", "a"]], reason: counting },
+  "linalg.qr": counted,
+  "linalg.slogdet": counted,
 
   // fft
   "fft.fft": { ...fftOne, native: ["mlx_fft_fft"], params: norm },

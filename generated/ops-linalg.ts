@@ -21,6 +21,8 @@ import {
   stream as $stream,
 } from "../src/core/call.ts";
 import {
+  countable as $countable,
+  countableFactors as $countableFactors,
   nonEmpty as $nonEmpty,
   nothingAfter as $nothingAfter,
   onlyStream as $onlyStream,
@@ -63,6 +65,7 @@ export function qr(a: ArrayInput, options?: StreamOptions): [MxArray, MxArray] {
   if (options !== undefined) $onlyStream(options, "linalg.qr");
   const on = $stream(options as StreamOptions | undefined, "linalg.qr");
   const a$ = $input(a, "linalg.qr", "a");
+  $countable(a$, "linalg.qr", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_qr(out, out1, a$, on) !== 0) throw $failure("linalg.qr", [a]);
@@ -82,6 +85,7 @@ export function inv(a: ArrayInput, options?: StreamOptions): MxArray {
   const on = $stream(options as StreamOptions | undefined, "linalg.inv");
   const a$ = $input(a, "linalg.inv", "a");
   $nonEmpty(a$, "linalg.inv", "a");
+  $countable(a$, "linalg.inv", "a");
   const out = $slot();
   if (C.mlx_linalg_inv(out, a$, on) !== 0) throw $failure("linalg.inv", [a]);
   return $produce("linalg.inv", out);
@@ -110,6 +114,7 @@ export function triInv(a: ArrayInput, upper?: unknown, options?: unknown): MxArr
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.triInv", "upper");
   const a$ = $input(a, "linalg.triInv", "a");
   $nonEmpty(a$, "linalg.triInv", "a");
+  $countable(a$, "linalg.triInv", "a");
   const out = $slot();
   if (C.mlx_linalg_tri_inv(out, a$, upper$, on) !== 0) throw $failure("linalg.triInv", [a]);
   return $produce("linalg.triInv", out);
@@ -138,6 +143,7 @@ export function cholesky(a: ArrayInput, upper?: unknown, options?: unknown): MxA
   const on = $stream(options as StreamOptions | undefined, "linalg.cholesky");
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.cholesky", "upper");
   const a$ = $input(a, "linalg.cholesky", "a");
+  $countable(a$, "linalg.cholesky", "a");
   const out = $slot();
   if (C.mlx_linalg_cholesky(out, a$, upper$, on) !== 0) throw $failure("linalg.cholesky", [a]);
   return $produce("linalg.cholesky", out);
@@ -167,6 +173,7 @@ export function choleskyInv(a: ArrayInput, upper?: unknown, options?: unknown): 
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.choleskyInv", "upper");
   const a$ = $input(a, "linalg.choleskyInv", "a");
   $nonEmpty(a$, "linalg.choleskyInv", "a");
+  $countable(a$, "linalg.choleskyInv", "a");
   const out = $slot();
   if (C.mlx_linalg_cholesky_inv(out, a$, upper$, on) !== 0) throw $failure("linalg.choleskyInv", [a]);
   return $produce("linalg.choleskyInv", out);
@@ -183,6 +190,7 @@ export function pinv(a: ArrayInput, options?: StreamOptions): MxArray {
   if (options !== undefined) $onlyStream(options, "linalg.pinv");
   const on = $stream(options as StreamOptions | undefined, "linalg.pinv");
   const a$ = $input(a, "linalg.pinv", "a");
+  $countableFactors(a$, "linalg.pinv", "a");
   const out = $slot();
   if (C.mlx_linalg_pinv(out, a$, on) !== 0) throw $failure("linalg.pinv", [a]);
   return $produce("linalg.pinv", out);
@@ -227,6 +235,7 @@ export function eigvals(a: ArrayInput, options?: StreamOptions): MxArray {
   if (options !== undefined) $onlyStream(options, "linalg.eigvals");
   const on = $stream(options as StreamOptions | undefined, "linalg.eigvals");
   const a$ = $input(a, "linalg.eigvals", "a");
+  $countable(a$, "linalg.eigvals", "a");
   const out = $slot();
   if (C.mlx_linalg_eigvals(out, a$, on) !== 0) throw $failure("linalg.eigvals", [a]);
   return $produce("linalg.eigvals", out);
@@ -243,6 +252,7 @@ export function eig(a: ArrayInput, options?: StreamOptions): [MxArray, MxArray] 
   if (options !== undefined) $onlyStream(options, "linalg.eig");
   const on = $stream(options as StreamOptions | undefined, "linalg.eig");
   const a$ = $input(a, "linalg.eig", "a");
+  $countable(a$, "linalg.eig", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_eig(out, out1, a$, on) !== 0) throw $failure("linalg.eig", [a]);
@@ -272,6 +282,7 @@ export function eigvalsh(a: ArrayInput, UPLO?: unknown, options?: unknown): MxAr
   const on = $stream(options as StreamOptions | undefined, "linalg.eigvalsh");
   const UPLO$ = $str(UPLO === undefined ? "L" : UPLO, "linalg.eigvalsh", "UPLO");
   const a$ = $input(a, "linalg.eigvalsh", "a");
+  $countable(a$, "linalg.eigvalsh", "a");
   const out = $slot();
   if (C.mlx_linalg_eigvalsh(out, a$, UPLO$, on) !== 0) throw $failure("linalg.eigvalsh", [a]);
   return $produce("linalg.eigvalsh", out);
@@ -300,6 +311,7 @@ export function eigh(a: ArrayInput, UPLO?: unknown, options?: unknown): [MxArray
   const on = $stream(options as StreamOptions | undefined, "linalg.eigh");
   const UPLO$ = $str(UPLO === undefined ? "L" : UPLO, "linalg.eigh", "UPLO");
   const a$ = $input(a, "linalg.eigh", "a");
+  $countable(a$, "linalg.eigh", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_eigh(out, out1, a$, UPLO$, on) !== 0) throw $failure("linalg.eigh", [a]);
@@ -319,6 +331,7 @@ export function lu(a: ArrayInput, options?: StreamOptions): [MxArray, MxArray, M
   const on = $stream(options as StreamOptions | undefined, "linalg.lu");
   const a$ = $input(a, "linalg.lu", "a");
   $nonEmpty(a$, "linalg.lu", "a");
+  $countable(a$, "linalg.lu", "a");
   const out = $slot();
   if (C.mlx_linalg_lu(out, a$, on) !== 0) throw $failure("linalg.lu", [a]);
   return $produceVector("linalg.lu", out) as [MxArray, MxArray, MxArray];
@@ -336,6 +349,7 @@ export function luFactor(a: ArrayInput, options?: StreamOptions): [MxArray, MxAr
   const on = $stream(options as StreamOptions | undefined, "linalg.luFactor");
   const a$ = $input(a, "linalg.luFactor", "a");
   $nonEmpty(a$, "linalg.luFactor", "a");
+  $countable(a$, "linalg.luFactor", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_lu_factor(out, out1, a$, on) !== 0) throw $failure("linalg.luFactor", [a]);
@@ -355,6 +369,7 @@ export function solve(a: ArrayInput, b: ArrayInput, options?: StreamOptions): Mx
   const on = $stream(options as StreamOptions | undefined, "linalg.solve");
   const both = $pair(a, b, "linalg.solve");
   $nonEmpty(both.a, "linalg.solve", "a");
+  $countable(both.a, "linalg.solve", "a");
   const out = $slot();
   if (C.mlx_linalg_solve(out, both.a, both.b, on) !== 0) throw $failure("linalg.solve", [a, b]);
   return $produce("linalg.solve", out);
@@ -378,6 +393,7 @@ export function solveTriangular(a: ArrayInput, b: ArrayInput, options?: unknown)
   const upper$ = upper === undefined ? false : $bool(upper, "linalg.solveTriangular", "upper");
   const both = $pair(a, b, "linalg.solveTriangular");
   $nonEmpty(both.a, "linalg.solveTriangular", "a");
+  $countable(both.a, "linalg.solveTriangular", "a");
   const out = $slot();
   if (C.mlx_linalg_solve_triangular(
     out,
@@ -400,6 +416,7 @@ export function det(a: ArrayInput, options?: StreamOptions): MxArray {
   if (options !== undefined) $onlyStream(options, "linalg.det");
   const on = $stream(options as StreamOptions | undefined, "linalg.det");
   const a$ = $input(a, "linalg.det", "a");
+  $countable(a$, "linalg.det", "a");
   const out = $slot();
   if (C.mlx_linalg_det(out, a$, on) !== 0) throw $failure("linalg.det", [a]);
   return $produce("linalg.det", out);
@@ -416,6 +433,7 @@ export function slogdet(a: ArrayInput, options?: StreamOptions): [MxArray, MxArr
   if (options !== undefined) $onlyStream(options, "linalg.slogdet");
   const on = $stream(options as StreamOptions | undefined, "linalg.slogdet");
   const a$ = $input(a, "linalg.slogdet", "a");
+  $countable(a$, "linalg.slogdet", "a");
   const out = $slot();
   const out1 = $slot();
   if (C.mlx_linalg_slogdet(out, out1, a$, on) !== 0) throw $failure("linalg.slogdet", [a]);

@@ -94,6 +94,35 @@ export function nonEmpty(array: Pointer, op: string, name: string): void {
   if (C.mlx_array_size(array) === 0) refuse(new RangeError(`${op}: ${name} has no elements.`));
 }
 
+const COUNTABLE = 2147483647;
+
+/**
+ * Refuses matrices whose elements MLX's factorisations cannot count: they multiply the sides in 32 bits and end the
+ * process where that overflows.
+ */
+export function countable(array: Pointer, op: string, name: string): void {
+  const [rows, columns] = sides(array);
+  if (rows * columns > COUNTABLE) uncountable(rows, columns, op, name);
+}
+
+/** The same where the result holds factors that are square in the longer side. */
+export function countableFactors(array: Pointer, op: string, name: string): void {
+  const [rows, columns] = sides(array);
+  if (Math.max(rows, columns) ** 2 > COUNTABLE) uncountable(rows, columns, op, name);
+}
+
+function sides(array: Pointer): [rows: number, columns: number] {
+  const ndim = C.mlx_array_ndim(array);
+  return ndim < 2 ? [0, 0] : [C.mlx_array_dim(array, ndim - 2), C.mlx_array_dim(array, ndim - 1)];
+}
+
+function uncountable(rows: number, columns: number, op: string, name: string): never {
+  const size = `matrices of ${rows} x ${columns}`;
+  refuse(
+    new RangeError(`${op}: ${name} holds ${size}: MLX counts the elements of a factor in 32 bits, and that is more.`),
+  );
+}
+
 /** An index array, or the empty handle where there is none. */
 export function nullableIndex(value: unknown, op: string, name: string): Pointer {
   return value === undefined || value === null ? 0 : indexInput(value as IndexInput, op, name);

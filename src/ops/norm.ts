@@ -15,7 +15,7 @@ import {
   stream,
   type StreamOptions,
 } from "../core/call.ts";
-import { asList } from "./args.ts";
+import { asList, countable } from "./args.ts";
 import type { NormOrder } from "./types.ts";
 
 const op = "linalg.norm";
@@ -33,6 +33,8 @@ export function normBody(
   const address = axis === null ? 0 : ints(axes, op, "axis");
   const p = ord === null ? 0 : typeof ord === "string" ? str(ord, op, "ord") : float(ord, op, "ord");
   const source = input(a, op, "a");
+  // The singular values are behind these orders of a matrix.
+  if (ord === "nuc" || Math.abs(ord as number) === 2) countable(source, op, "a");
   const out = slot();
   const status =
     ord === null

@@ -13,7 +13,7 @@ import {
   stream,
   type StreamOptions,
 } from "../core/call.ts";
-import { nothingAfter, trailing } from "./args.ts";
+import { countable, countableFactors, nothingAfter, trailing } from "./args.ts";
 
 /** The options of `mx.linalg.svd`. */
 export interface SvdOptions<V extends boolean = boolean> extends StreamOptions {
@@ -56,6 +56,7 @@ export function svd(a: ArrayInput, computeUv?: unknown, options?: unknown): MxAr
   const on = stream(given, op);
   const vectors = computeUv === undefined ? true : bool(computeUv, op, "computeUv");
   const matrix = input(a, op, "a");
+  (vectors ? countableFactors : countable)(matrix, op, "a");
   const out = slot();
   if (C.mlx_linalg_svd(out, matrix, vectors, on) !== 0) throw failure(op, [a]);
   const results = produceVector(op, out);
