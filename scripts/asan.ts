@@ -60,6 +60,9 @@ const env = {
   ASAN_OPTIONS: "detect_container_overflow=0:handle_segv=2:detect_leaks=1",
   LSAN_OPTIONS: `suppressions=${join(root, "test/asan/leaks.supp")}:print_suppressions=0`,
   MLX_TS_ASAN_RUNTIME: runtime,
+  // A g++ that leaves the sanitizer behind: compile asks for one.
+  PATH: `${join(root, "test/asan/bin")}:${process.env["PATH"] ?? ""}`,
+  MLX_TS_ASAN_CXX: Bun.which("g++") ?? "g++",
   MLX_TS_LIBRARY: library,
 };
 
