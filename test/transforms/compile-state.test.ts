@@ -1,25 +1,11 @@
 // compile with state: containers, objects with the protocol, random state, changes of form, failures.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { liveFunctions } from "../../src/core/callbacks.ts";
+import { describe, expect, test } from "bun:test";
 import { type Entry, forEachLive, release } from "../../src/core/ledger.ts";
-import { functions } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { caught, refusal, scoped, untyped } from "../helpers.ts";
+import { watchHandles } from "./watch.ts";
 
-// On the CPU, MLX has the system's C++ compiler build each new fused kernel: a second or two.
-setDefaultTimeout(120_000);
-// The handles of the default stream, of the closure that gradients share and of the random key are made once and kept.
-mx.tidy(() => void mx.grad((a: mx.Array) => mx.add(a, 1))(mx.random.uniform({ shape: [] })));
-let start = 0;
-
-beforeEach(() => {
-  start = functions.mlxts_live_handles();
-});
-
-afterEach(() => {
-  expect(functions.mlxts_live_handles()).toBe(start);
-  expect(liveFunctions()).toBe(0);
-});
+watchHandles();
 
 const vector = (...values: number[]): mx.Array => mx.array(values);
 

@@ -1,24 +1,10 @@
 // customFunction, checkpoint, vjp and jvp: which rule runs when, what rules may return, and what is left behind.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { liveFunctions } from "../../src/core/callbacks.ts";
-import { functions } from "../../src/ffi.ts";
+import { describe, expect, test } from "bun:test";
 import * as mx from "../../src/index.ts";
 import { caught, refusal, scoped, untyped } from "../helpers.ts";
+import { watchHandles } from "./watch.ts";
 
-// On the CPU, MLX has the system's C++ compiler build each new fused kernel: a second or two.
-setDefaultTimeout(120_000);
-// The handles of the default stream and of the closure that gradients share are made once and kept.
-mx.tidy(() => void mx.grad((a: mx.Array) => mx.add(a, 1))(mx.array(1)));
-let start = 0;
-
-beforeEach(() => {
-  start = functions.mlxts_live_handles();
-});
-
-afterEach(() => {
-  expect(functions.mlxts_live_handles()).toBe(start);
-  expect(liveFunctions()).toBe(0);
-});
+watchHandles();
 
 const vector = (...values: number[]): mx.Array => mx.array(values);
 const sum = (x: mx.Array): mx.Array => mx.sum(x);

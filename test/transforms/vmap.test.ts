@@ -1,22 +1,10 @@
 // vmap: axes of every form, trees, nesting, what is refused, and what is left behind.
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { liveFunctions } from "../../src/core/callbacks.ts";
-import { functions } from "../../src/ffi.ts";
+import { describe, expect, test } from "bun:test";
 import * as mx from "../../src/index.ts";
 import { caught, refusal, scoped, untyped } from "../helpers.ts";
+import { watchHandles } from "./watch.ts";
 
-// The handles of the default stream and of the closure that gradients share are made once and kept.
-mx.tidy(() => void mx.grad((a: mx.Array) => mx.add(a, 1))(mx.array(1)));
-let start = 0;
-
-beforeEach(() => {
-  start = functions.mlxts_live_handles();
-});
-
-afterEach(() => {
-  expect(functions.mlxts_live_handles()).toBe(start);
-  expect(liveFunctions()).toBe(0);
-});
+watchHandles();
 
 const matrix = (): mx.Array => mx.reshape(mx.arange(6, { dtype: "float32" }), [2, 3]);
 const vector = (...values: number[]): mx.Array => mx.array(values);
