@@ -8,9 +8,9 @@ const x = mx.keep(mx.array([1, 2, 3]));
 const w = mx.keep(mx.array([0.5, -1, 2]));
 const f = (a: mx.Array): mx.Array => mx.sum(mx.multiply(mx.square(a), w));
 
-/** Runs a step in a scope and evaluates what it gives now and then. */
 const held = { n: mx.keep(mx.array(0)) };
 
+/** Runs a step in a scope and evaluates what it gives now and then. */
 function loop(step: (i: number) => unknown): () => Finding[] {
   return () => {
     const before = liveFunctions();
