@@ -6,10 +6,10 @@
 // them was waited for, or none is left. Whatever is made of a spoiled array later holds it as an input.
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
 #include <vector>
 
 #include "fail.h"
+#include "id_set.h"
 #include "mlx/mlx.h"
 #include "mlxts.h"
 
@@ -46,7 +46,7 @@ using Signals = std::vector<std::weak_ptr<void>>;
 
 struct Evaluations {
   // The nodes of the evaluation that this thread is about to start, while they are still unscheduled.
-  std::unordered_set<std::uintptr_t> watched;
+  IdSet watched;
   // The same nodes, for an evaluation that will not be waited for.
   std::vector<std::weak_ptr<void>> starting;
   // The events of the watched outputs which had been scheduled before.
@@ -72,18 +72,21 @@ inline void add(Signals& signals, const std::shared_ptr<void>& signal) {
   }
 }
 
-inline void watch(std::vector<array> pending, bool starts) {
+inline void watch(const std::vector<array>& outputs, bool starts) {
   Evaluations& all = mine();
+  // The graph stays as it is meanwhile, so that plain pointers into it do.
+  std::vector<const array*> pending;
   all.watched.clear();
   all.starting.clear();
   all.awaited.clear();
-  for (const auto& output : pending) {
+  for (const auto& output : outputs) {
     add(all.awaited, signalOf(output.event()));
+    pending.push_back(&output);
   }
   while (!pending.empty()) {
-    array next = std::move(pending.back());
+    const array& next = *pending.back();
     pending.pop_back();
-    if (next.status() != array::Status::unscheduled || !all.watched.insert(next.id()).second) {
+    if (next.status() != array::Status::unscheduled || !all.watched.insert(next.id())) {
       continue;
     }
     if (starts) {
@@ -96,7 +99,7 @@ inline void watch(std::vector<array> pending, bool starts) {
       }
     }
     for (const auto& input : next.inputs()) {
-      pending.push_back(input);
+      pending.push_back(&input);
     }
   }
 }
@@ -169,20 +172,20 @@ extern "C" int mlxts_array_is_spoiled(mlx_array a) {
       return -1;
     }
     const Evaluations& all = mine();
-    std::unordered_set<std::uintptr_t> seen;
-    std::vector<array> pending{*static_cast<array*>(a.ctx)};
+    mlxts::IdSet seen;
+    std::vector<const array*> pending{static_cast<const array*>(a.ctx)};
     while (!pending.empty()) {
-      array next = std::move(pending.back());
+      const array& next = *pending.back();
       pending.pop_back();
-      if (!seen.insert(next.id()).second) {
+      if (!seen.insert(next.id())) {
         continue;
       }
       const auto& signal = signalOf(next.event());
-      if (all.watched.count(next.id()) > 0 || (signal && contains(all.running, signal))) {
+      if (all.watched.contains(next.id()) || (signal && contains(all.running, signal))) {
         return 1;
       }
       for (const auto& input : next.inputs()) {
-        pending.push_back(input);
+        pending.push_back(&input);
       }
     }
     return 0;
