@@ -41,7 +41,7 @@ export const elementwiseDocs: Docs = {
   power: ["The first operand to the power of the second, element by element.", `Integers stay integers. ${both}`],
   arctan2: [
     "The angle, in radians from -pi to pi, of the point with ordinate a and abscissa b.",
-    `Integers give float32. ${both}`,
+    "Integers give float32. The Arrays broadcast against each other and promote each other's dtype. Throws a TypeError for scalars, as Python does, and an MlxError for shapes that do not broadcast.",
   ],
   logaddexp: ["The logarithm of the sum of two exponentials, without overflow.", `Integers give float32. ${both}`],
   maximum: ["The larger of two elements; NaN where either is NaN.", both],

@@ -289,6 +289,13 @@ export const overrides: Readonly<Record<string, Override>> = {
     reason: "plain arithmetic on shapes, which mlx-c does not export",
   },
 
+  arctan2: {
+    body: "arctan2.ts",
+    native: ["mlx_arctan2"],
+    reason: "Python's takes arrays alone and refuses scalars",
+    params: { a: { type: "MxArray" }, b: { type: "MxArray" } },
+  },
+
   // linalg
   "linalg.norm": {
     body: "norm.ts",

@@ -44,7 +44,6 @@ import {
   arcsin,
   arcsinh,
   arctan,
-  arctan2,
   arctanh,
   argmax,
   argmin,
@@ -168,6 +167,7 @@ import {
   type TakeOptions,
   type TensordotOptions,
   type TraceOptions,
+  arctan2,
   clip,
   diagonal,
   diff,
@@ -298,12 +298,12 @@ declare module "../src/core/array.ts" {
     /**
      * The angle, in radians from -pi to pi, of the point with ordinate a and abscissa b.
      *
-     * Integers give float32. The operands broadcast against each other and promote each other's dtype; a scalar takes
-     * the dtype beside it. Throws an MlxError for shapes that do not broadcast.
+     * Integers give float32. The Arrays broadcast against each other and promote each other's dtype. Throws a TypeError
+     * for scalars, as Python does, and an MlxError for shapes that do not broadcast.
      *
      * Python: `mx.arctan2(a, b, /)`.
      */
-    arctan2(b: ArrayInput, options?: StreamOptions): MxArray;
+    arctan2(b: MxArray, options?: StreamOptions): MxArray;
     /**
      * The inverse hyperbolic tangent of each element.
      *
@@ -1694,7 +1694,7 @@ const methods = {
   arctan(this: MxArray, options?: StreamOptions): MxArray {
     return arctan(this, options);
   },
-  arctan2(this: MxArray, b: ArrayInput, options?: StreamOptions): MxArray {
+  arctan2(this: MxArray, b: MxArray, options?: StreamOptions): MxArray {
     return arctan2(this, b, options);
   },
   arctanh(this: MxArray, options?: StreamOptions): MxArray {

@@ -11,6 +11,7 @@ import {
 } from "../src/core/call.ts";
 import type { Dtype } from "../src/core/dtype.ts";
 import { nothingAfter as $nothingAfter, onlyStream as $onlyStream, trailing as $trailing } from "../src/ops/args.ts";
+import { arctan2Body as $arctan2Body } from "../src/ops/arctan2.ts";
 import { convGeneralBody as $convGeneralBody, convolveBody as $convolveBody } from "../src/ops/convolve.ts";
 import {
   eyeBody as $eyeBody,
@@ -339,6 +340,20 @@ export function remainder(a: ArrayInput, b: ArrayInput, options?: StreamOptions)
   if (options !== undefined) $onlyStream(options, "remainder");
   return $remainderBody(a, b, options as StreamOptions | undefined);
 }
+
+/**
+ * The angle, in radians from -pi to pi, of the point with ordinate a and abscissa b.
+ *
+ * Integers give float32. The Arrays broadcast against each other and promote each other's dtype. Throws a TypeError for
+ * scalars, as Python does, and an MlxError for shapes that do not broadcast.
+ *
+ * Python: `mx.arctan2(a, b, /)`.
+ */
+export function arctan2(a: MxArray, b: MxArray, options?: StreamOptions): MxArray {
+  if (options !== undefined) $onlyStream(options, "arctan2");
+  return $arctan2Body(a, b, options as StreamOptions | undefined);
+}
+export { arctan2 as atan2 };
 
 /**
  * Evenly spaced numbers from start to stop.

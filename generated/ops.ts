@@ -1320,24 +1320,6 @@ export function arctan(a: ArrayInput, options?: StreamOptions): MxArray {
 export { arctan as atan };
 
 /**
- * The angle, in radians from -pi to pi, of the point with ordinate a and abscissa b.
- *
- * Integers give float32. The operands broadcast against each other and promote each other's dtype; a scalar takes the
- * dtype beside it. Throws an MlxError for shapes that do not broadcast.
- *
- * Python: `mx.arctan2(a, b, /)`.
- */
-export function arctan2(a: ArrayInput, b: ArrayInput, options?: StreamOptions): MxArray {
-  if (options !== undefined) $onlyStream(options, "arctan2");
-  const on = $stream(options as StreamOptions | undefined, "arctan2");
-  const both = $pair(a, b, "arctan2");
-  const out = $slot();
-  if (C.mlx_arctan2(out, both.a, both.b, on) !== 0) throw $failure("arctan2", [a, b]);
-  return $produce("arctan2", out);
-}
-export { arctan2 as atan2 };
-
-/**
  * The hyperbolic sine of each element.
  *
  * Keeps the shape. Integers and bool give float32.

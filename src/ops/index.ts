@@ -19,7 +19,6 @@ export {
   arcsin,
   arcsinh,
   arctan,
-  arctan2,
   arctanh,
   argmax,
   argmin,
@@ -32,7 +31,6 @@ export {
   asinh,
   astype,
   atan,
-  atan2,
   atanh,
   type AxesOptions,
   type BandOptions,
@@ -216,8 +214,10 @@ export {
   zerosLike,
 } from "../../generated/ops.ts";
 export {
+  arctan2,
   asStrided,
   type AsStridedOptions,
+  atan2,
   clip,
   type ClipOptions,
   concat,

@@ -33,7 +33,8 @@ scoped("scalars beside arrays are weak in products too", () => {
   const half = mx.array([1, 2], "float16");
   expect(mx.outer(half, 2.5).dtype).toBe("float16");
   expect(mx.kron(2, half).tolist()).toEqual([2, 4]);
-  expect(mx.arctan2(half, 1).dtype).toBe("float16");
+  expect(refusal(() => mx.arctan2(half, 1 as never))).toStartWith("TypeError: arctan2: b must be an Array, got 1.");
+  expect(mx.arctan2(half, half).dtype).toBe("float16");
   expect(mx.isclose(half, 1).tolist()).toEqual([true, false]);
   expect(caught(() => mx.matmul(half, 2))).toBeInstanceOf(mx.MlxError);
 });
