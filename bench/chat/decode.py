@@ -5,6 +5,7 @@ with a line of JSON: `generate IDS N`, the ids of the prompt separated by commas
 """
 
 import json
+import math
 import sys
 import time
 
@@ -70,7 +71,7 @@ def rotation(offset, length):
     if FUSED_ROPE:
         return lambda x: mx.fast.rope(x, DIM, traditional=True, base=BASE, scale=1.0, offset=offset)
     pairs = DIM // 2
-    frequencies = mx.exp(mx.arange(pairs) * (-mx.log(mx.array(BASE)).item() / pairs))
+    frequencies = mx.exp(mx.arange(pairs) * (-math.log(BASE) / pairs))
     angles = mx.expand_dims(mx.arange(offset, offset + length), 1) * frequencies
     factors = mx.cos(angles) + mx.sin(angles) * 1j
     return lambda x: (x.view(mx.complex64) * factors).view(mx.float32)
