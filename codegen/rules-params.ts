@@ -2,7 +2,7 @@
 
 import { camelName } from "./op-names.ts";
 import type { Conversion, OpParam, Place } from "./op-plan.ts";
-import type { ParamOverride } from "./overrides.ts";
+import type { ParamOverride } from "./override.ts";
 import type { Param } from "./ir.ts";
 import type { PyParam } from "./pyi.ts";
 

@@ -107,8 +107,9 @@ export function indexInput(value: IndexInput, op: string, name: string): Pointer
 export function vector(values: readonly ArrayInput[], op: string, name: string): Pointer {
   if (!Array.isArray(values))
     return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
-  const handles: Pointer[] = [];
-  for (let i = 0; i < values.length; i++) handles.push(input(values[i]!, op, `${name}[${i}]`));
+  // The whole list first: a getter among its elements can run anything, also dispose what was already taken.
+  const elements = Array.from(values as readonly ArrayInput[]);
+  const handles = elements.map((element, i) => input(element, op, `${name}[${i}]`));
   return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
 }
 

@@ -1,5 +1,5 @@
 // get, at and iteration: what they give where random indices do not reach, and what they say when they refuse.
-import { describe, expect } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import * as mx from "../../src/index.ts";
 import { refusal, scoped, untyped } from "../helpers.ts";
 
@@ -183,5 +183,33 @@ describe("iteration", () => {
       break;
     }
     expect(mx.memory().liveHandles).toBe(before + 2); // arange and reshape
+  });
+});
+
+describe("values that do not fit", () => {
+  scoped("an empty value fits a mask that selects nothing, and no other", () => {
+    const x = mx.arange(4);
+    const none = mx.array([false, false, false, false]);
+    expect(x.at(none).set(mx.array([])).tolist()).toEqual([0, 1, 2, 3]);
+    const one = mx.array([false, true, false, false]);
+    expect(refusal(() => x.at(one).set(mx.array([])))).toContain("RangeError: at: the mask selects elements");
+  });
+  scoped("a number that an integer dtype cannot hold is refused, a fraction is cut off", () => {
+    const x = mx.arange(4);
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(refusal(() => x.at(0).set(value))).toStartWith("RangeError: at: value:");
+      expect(refusal(() => x.at(0).add(value))).toStartWith("RangeError: at: value:");
+    }
+    expect(refusal(() => mx.array([1, 2], "uint8").at(0).set(300.5))).toContain("does not fit uint8");
+    expect(refusal(() => mx.array([1, 2], "uint8").at(0).set(-1.5))).toContain("does not fit uint8");
+    expect(x.at(0).add(2.7).tolist()).toEqual([2, 1, 2, 3]);
+  });
+  test("a list whose getter disposes what was taken before is refused", () => {
+    const [first, second] = [mx.array([1]), mx.array([2])];
+    const list = [first, second];
+    Object.defineProperty(list, 1, { get: () => (first.dispose(), second) });
+    expect(refusal(() => mx.concatenate(list))).toStartWith("DisposedError: concatenate:");
+    expect(refusal(() => mx.stack(list))).toStartWith("DisposedError: stack:");
+    second.dispose();
   });
 });

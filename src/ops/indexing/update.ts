@@ -1,9 +1,10 @@
 /** Writing by an index: `x.at(0, "1:3").set(value)` and its relatives. Arrays are immutable: each gives a new one. */
 
-import { astype, broadcastTo, negative, reciprocal, reshape, transpose } from "../../../generated/ops.ts";
+import { any, astype, broadcastTo, negative, reciprocal, reshape, transpose } from "../../../generated/ops.ts";
 import { type ArrayInput, MxArray, shapeOf } from "../../core/array.ts";
 import { array } from "../../core/create.ts";
 import { describe } from "../../core/describe.ts";
+import { isInteger } from "../../core/dtype.ts";
 import { handleOf } from "../../core/handle.ts";
 import { isScalar, WeakFloat, weakDtype } from "../../core/scalar.ts";
 import { tidy } from "../../core/scope.ts";
@@ -83,6 +84,10 @@ function valueArray(value: ArrayInput, a: MxArray): MxArray {
   if (!isScalar(value)) throw new TypeError(`at: value must be an Array or a scalar, got ${describe(value)}.`);
   const plain = value instanceof WeakFloat ? value.value : value;
   try {
+    // A fraction is cut off, as in Python; what the dtype cannot hold at all would come out as another number.
+    if (typeof plain === "number" && !Number.isInteger(plain) && isInteger(a.dtype)) {
+      return array(plain, { dtype: a.dtype });
+    }
     return array(plain, { dtype: weakDtype(value, a.dtype) });
   } catch (error) {
     if (error instanceof RangeError) throw new RangeError(error.message.replace("array: ", "at: value: "));
@@ -99,6 +104,12 @@ function writeMask(a: MxArray, index: readonly IndexPart[], mask: MxArray, write
     throw new RangeError(
       `at: a mask of shape [${mask.shape.join(", ")}] does not fit the array's shape [${shape.join(", ")}].`,
     );
+  }
+  // MLX divides by the number of values. None are right where the mask is false everywhere, so that it must be known.
+  if (value.size === 0) {
+    if (any(mask).item() === true)
+      throw new RangeError("at: the mask selects elements, and the value has none for them.");
+    return astype(a, a.dtype);
   }
   return maskedScatter(a, mask, value);
 }
