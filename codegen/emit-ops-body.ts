@@ -286,9 +286,10 @@ function guardLines(plan: OpPlan, module: ModuleText, ready: Prepared): string[]
     if (param === undefined || value === undefined) throw new Error(`codegen, ${plan.python}: no ${python} to check`);
     return { name: param.name, value };
   };
-  const lines = plan.checks.map(([check, python]) => {
+  const lines = plan.checks.map(([check, python, other]) => {
     const { name, value } = expression(python);
-    return `${module.help(check)}(${value}, ${text(plan)}, ${JSON.stringify(name)});`;
+    const beside = other === undefined ? "" : `, ${expression(other).value}`;
+    return `${module.help(check)}(${value}, ${text(plan)}, ${JSON.stringify(name)}${beside});`;
   });
   const { guard } = plan;
   const [a] = placesOf(plan).operands;

@@ -94,7 +94,7 @@ export interface OpPlan {
   /** The TypeScript type of the result. */
   returns: string;
   /** Checks of converted parameters: [function, Python's name]. */
-  checks: readonly (readonly [check: string, param: string])[];
+  checks: readonly (readonly [check: string, param: string, other?: string])[];
   /** What answers for an array without elements, where MLX must not be asked. */
   guard?: { readonly call: string; readonly params: readonly string[] };
   /** The C functions that the body calls. */

@@ -32,6 +32,6 @@ export interface Override {
   /** A function of src/ops/empty.ts that makes the result for an array without elements, and the parameters it takes. */
   guard?: { readonly call: string; readonly params: readonly string[] };
   /** Functions of src/ops/args.ts that look at a converted parameter before MLX does: [function, Python's name]. */
-  checks?: readonly (readonly [check: string, param: string])[];
+  checks?: readonly (readonly [check: string, param: string, other?: string])[];
   params?: Readonly<Record<string, ParamOverride>>;
 }

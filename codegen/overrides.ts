@@ -230,10 +230,12 @@ export const overrides: Readonly<Record<string, Override>> = {
   },
   dequantize: { reason: "the modes are four words", params: quantized },
   quantized_matmul: {
-    reason: "the modes are four words, and MLX ends the process at empty operands",
+    reason: "the modes are four words; MLX ends the process at empty operands and reads past scales of fewer rows",
     checks: [
       ["nonEmpty", "x"],
       ["nonEmpty", "w"],
+      ["sameRows", "scales", "w"],
+      ["sameRows", "biases", "w"],
     ],
     params: quantized,
   },

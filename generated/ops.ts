@@ -35,6 +35,7 @@ import {
   nothingAfter as $nothingAfter,
   onlyStream as $onlyStream,
   optionalCount as $optionalCount,
+  sameRows as $sameRows,
   trailing as $trailing,
   tuple as $tuple,
 } from "../src/ops/args.ts";
@@ -4584,6 +4585,8 @@ export function quantizedMatmul(
   const both = $pair(x, w, "quantizedMatmul");
   $nonEmpty(both.a, "quantizedMatmul", "x");
   $nonEmpty(both.b, "quantizedMatmul", "w");
+  $sameRows(scales$, "quantizedMatmul", "scales", both.b);
+  $sameRows(biases$, "quantizedMatmul", "biases", both.b);
   const out = $slot();
   if (C.mlx_quantized_matmul(
     out,

@@ -94,6 +94,23 @@ export function nonEmpty(array: Pointer, op: string, name: string): void {
   if (C.mlx_array_size(array) === 0) refuse(new RangeError(`${op}: ${name} has no elements.`));
 }
 
+/** Refuses scales or biases that have not one row for each row of the quantized array: MLX reads on past their end. */
+export function sameRows(array: Pointer, op: string, name: string, weights: Pointer): void {
+  // 0 is the empty array: there are none.
+  if (array === 0 || array === weights) return;
+  const ndim = C.mlx_array_ndim(weights);
+  const shape = (handle: Pointer): number[] =>
+    Array.from({ length: C.mlx_array_ndim(handle) }, (_, axis) => C.mlx_array_dim(handle, axis));
+  const [own, wanted] = [shape(array), shape(weights)];
+  if (own.length === ndim && own.slice(0, -1).every((length, axis) => length === wanted[axis])) return;
+  const got = `[${own.join(", ")}]`;
+  refuse(
+    new RangeError(
+      `${op}: ${name} of shape ${got} must have one row for each of w's, of shape [${wanted.join(", ")}].`,
+    ),
+  );
+}
+
 const COUNTABLE = 2147483647;
 
 /**

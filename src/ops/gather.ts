@@ -20,7 +20,7 @@ import {
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
 import { dtypeCodes } from "../core/dtype.ts";
-import { nonEmpty, optionalCount, shapeOfInput } from "./args.ts";
+import { nonEmpty, optionalCount, sameRows, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
 import type { QuantizationMode } from "./types.ts";
 
@@ -96,6 +96,8 @@ export function gatherQmmBody(
   const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
   const scale = input(scales, op, "scales");
   const bias = nullable(biases, op, "biases");
+  sameRows(scale, op, "scales", right);
+  sameRows(bias, op, "biases", right);
   const out = slot();
   const status = C.mlx_gather_qmm(out, left, right, scale, bias, lhs, rhs, flip, size, width, word, sorted, on);
   if (status !== 0) throw failure(op, [x, w, scales, biases]);
@@ -133,6 +135,7 @@ export function gatherQqmmBody(
   const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices");
   const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
   const scale = nullable(scales, op, "scales");
+  sameRows(scale, op, "scales", right);
   const globalX = nullable(globalScaleX, op, "globalScaleX");
   const globalW = nullable(globalScaleW, op, "globalScaleW");
   const out = slot();

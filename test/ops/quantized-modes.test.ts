@@ -144,3 +144,18 @@ test("finfo and iinfo refuse the other kind", () => {
   expect(refusal(() => mx.finfo("int32"))).toBe('TypeError: finfo: dtype must be a floating-point dtype, got "int32".');
   expect(refusal(() => mx.iinfo("bool"))).toBe('TypeError: iinfo: dtype must be an integer dtype, got "bool".');
 });
+
+scoped("scales and biases have one row for each of w's: MLX would read on past their end", () => {
+  const w = mx.zeros([4, 4], { dtype: "uint32" });
+  const [few, right, x] = [mx.ones([1, 1]), mx.ones([4, 1]), mx.ones([1, 32])];
+  const options = { groupSize: 32, bits: 4 };
+  expect(refusal(() => mx.quantizedMatmul(x, w, few, few, options))).toBe(
+    "RangeError: quantizedMatmul: scales of shape [1, 1] must have one row for each of w's, of shape [4, 4].",
+  );
+  expect(refusal(() => mx.quantizedMatmul(x, w, right, few, options))).toContain(
+    "quantizedMatmul: biases of shape [1, 1]",
+  );
+  expect(mx.quantizedMatmul(x, w, right, right, options).tolist()).toEqual([[32, 32, 32, 32]]);
+  const stacked = [mx.ones([1, 1, 32]), w.reshape([1, 4, 4]), mx.ones([1, 1, 1]), mx.ones([1, 1, 1])] as const;
+  expect(refusal(() => mx.gatherQmm(...stacked, options))).toContain("gatherQmm: scales of shape [1, 1, 1]");
+});
