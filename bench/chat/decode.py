@@ -2,6 +2,9 @@
 
 Reads the path of the GGUF file from the command line, then one command a line from standard input, and answers each
 with a line of JSON: `generate IDS N`, the ids of the prompt separated by commas and how many tokens to make.
+
+With --usual the model is written as Python programs usually write it instead: mx.fast.rope, weights transposed at each
+use, hidden vectors with batch and time as two axes, a cache that is updated by slice assignment.
 """
 
 import json
@@ -12,7 +15,7 @@ import time
 import mlx.core as mx
 
 mx.set_default_device(mx.cpu)
-FUSED_ROPE = "--fused-rope" in sys.argv
+USUAL = "--usual" in sys.argv
 QUANTIZED = "--quantized" in sys.argv
 STEP = 256
 
@@ -40,7 +43,7 @@ def weight(name):
 
 def turned(w):
     """A stored matrix (out, in) as one to multiply by: dense ones transposed."""
-    return w if isinstance(w, tuple) else w.T
+    return w if USUAL or isinstance(w, tuple) else w.T
 
 
 PARTS = ["attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down"]
@@ -55,7 +58,7 @@ raw = None
 def linear(x, w):
     if isinstance(w, tuple):
         return mx.quantized_matmul(x, w[0], w[1], w[2], transpose=True, group_size=32, bits=w[3])
-    return x @ w
+    return x @ w.T if USUAL else x @ w
 
 
 def embed(ids):
@@ -68,7 +71,7 @@ def embed(ids):
 
 
 def rotation(offset, length):
-    if FUSED_ROPE:
+    if USUAL:
         return lambda x: mx.fast.rope(x, DIM, traditional=True, base=BASE, scale=1.0, offset=offset)
     pairs = DIM // 2
     frequencies = mx.exp(mx.arange(pairs) * (-math.log(BASE) / pairs))
@@ -81,40 +84,51 @@ class Cache:
     def __init__(self):
         self.layers = [None] * LAYERS
         self.length = 0
+        self.start = None
 
     def update(self, layer, keys, values):
         end = self.length + keys.shape[2]
         if self.layers[layer] is None:
-            self.layers[layer] = [self.room(keys), self.room(values)]
+            self.layers[layer] = [None, None, 0]
         held = self.layers[layer]
-        held[0] = self.write(held[0], keys)
-        held[1] = self.write(held[1], values)
-        return self.first(held[0], end), self.first(held[1], end)
+        if end > held[2]:
+            self.grow(held, end, keys.shape)
+        if USUAL:
+            held[0][..., self.length : end, :] = keys
+            held[1][..., self.length : end, :] = values
+            return held[0][..., :end, :], held[1][..., :end, :]
+        if self.start is None:
+            self.start = mx.array([self.length])
+        held[0] = mx.slice_update(held[0], keys, self.start, [2])
+        held[1] = mx.slice_update(held[1], values, self.start, [2])
+        return self.first(held[0], end, held[2]), self.first(held[1], end, held[2])
 
     @staticmethod
-    def room(like):
-        batch, heads, positions, dim = like.shape
-        return mx.zeros((batch, heads, -(-positions // STEP) * STEP, dim), like.dtype)
-
-    def write(self, buffer, rows):
-        batch, heads, capacity, dim = buffer.shape
-        missing = -(-(self.length + rows.shape[2]) // STEP) * STEP - capacity
-        if missing > 0:
-            buffer = mx.concatenate([buffer, mx.zeros((batch, heads, missing, dim), buffer.dtype)], 2)
-        return mx.slice_update(buffer, rows, mx.array([self.length]), [2])
+    def grow(held, end, shape):
+        room = -(-end // STEP) * STEP
+        for part in range(2):
+            more = mx.zeros((shape[0], shape[1], room - held[2], shape[3]))
+            held[part] = more if held[2] == 0 else mx.concatenate([held[part], more], 2)
+        held[2] = room
 
     @staticmethod
-    def first(buffer, length):
-        return buffer if length == buffer.shape[2] else mx.split(buffer, [length], 2)[0]
+    def first(buffer, length, room):
+        return buffer if length == room else mx.split(buffer, [length], 2)[0]
+
+    def advance(self, positions):
+        self.length += positions
+        self.start = None
 
 
 def to_heads(x, batch, length, count):
-    if length == 1:
+    if length == 1 and not USUAL:
         return x.reshape(batch, count, 1, -1)
     return x.reshape(batch, length, count, -1).transpose(0, 2, 1, 3)
 
 
 def from_heads(x, batch, length):
+    if USUAL:
+        return x.transpose(0, 2, 1, 3).reshape(batch, length, -1)
     return (x if length == 1 else x.transpose(0, 2, 1, 3)).reshape(batch * length, -1)
 
 
@@ -137,12 +151,12 @@ def feed_forward(x, w):
 def next_scores(ids, cache):
     batch, length = ids.shape
     turn = rotation(cache.length, length)
-    x = embed(ids.flatten())
+    x = embed(ids if USUAL else ids.flatten())
     for layer, w in enumerate(blocks):
         h = x + attention(mx.fast.rms_norm(x, w["attn_norm"], EPS), w, batch, length, turn, cache, layer)
         x = h + feed_forward(mx.fast.rms_norm(h, w["ffn_norm"], EPS), w)
-    cache.length += length
-    last = x if length == 1 else x.reshape(batch, length, -1)[:, -1]
+    cache.advance(length)
+    last = x if length == 1 and not USUAL else x.reshape(batch, length, -1)[:, -1]
     return linear(mx.fast.rms_norm(last, output_norm, EPS), head)
 
 

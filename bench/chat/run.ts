@@ -1,9 +1,10 @@
 /**
- * SmolLM2 beside Python MLX, in one command: `bun bench/chat/run.ts [rounds] [--quantized] [--fused-rope]`.
+ * SmolLM2 beside Python MLX, in one command: `bun bench/chat/run.ts [rounds] [--quantized]`.
  *
- * Both sides load the same file, run the same operations on the same MLX and the same BLAS, and take turns, one
- * answer each, so that both meet the same machine. The best of all rounds counts, and the middle one is shown too.
- * `--fused-rope` lets Python use mx.fast.rope, as Python programs do, instead of the complex product of src/llm.
+ * The sides load the same file, run on the same MLX and the same BLAS and take turns, one answer each, so that they
+ * meet the same machine; ours and the first Python one run the same operations. The best of all rounds counts, and
+ * the middle one is shown too. A third side is Python as it is usually written, with mx.fast.rope and without the
+ * savings of src/llm.
  */
 
 import { cpus } from "node:os";
@@ -66,9 +67,12 @@ const rounds = Number(flags.find((flag) => !flag.startsWith("--")) ?? 10);
 const options = flags.filter((flag) => flag.startsWith("--"));
 const path = await fetchModel(undefined, { log: console.error });
 const python = pythonWithMlx("openblas");
+const ts = [process.execPath, join(import.meta.dir, "decode.ts"), path, ...options];
+const py = [python, join(import.meta.dir, "decode.py"), path, ...options];
 const sides = [
-  await new Side("mlx-ts", [process.execPath, join(import.meta.dir, "decode.ts"), path, ...options]).ready(),
-  await new Side("Python MLX", [python, join(import.meta.dir, "decode.py"), path, ...options]).ready(),
+  await new Side("mlx-ts", ts).ready(),
+  await new Side("Python MLX, same operations", py).ready(),
+  await new Side("Python MLX, as usually written", [...py, "--usual"]).ready(),
 ];
 
 const short = greedy.prompts[0]!.promptIds;
@@ -76,9 +80,9 @@ const long = Array.from({ length: PREFILL }, (_, i) => short[i % short.length]!)
 const rates = sides.map(() => ({ decode: [] as number[], prefill: [] as number[] }));
 const answers: string[] = [];
 for (let round = -1; round < rounds; round++) {
-  // Whoever begins meets a colder machine: the order alternates. Round -1 warms up.
-  const order = round % 2 === 0 ? [0, 1] : [1, 0];
-  for (const i of order) {
+  for (let turn = 0; turn < sides.length; turn++) {
+    // Whoever comes first meets a colder machine: the order goes round. Round -1 warms up.
+    const i = (round + 1 + turn) % sides.length;
     const decoded = await sides[i]!.generate(short, DECODE);
     const filled = await sides[i]!.generate(long, 1);
     answers[i] = decoded.ids.join();
@@ -91,25 +95,18 @@ for (const side of sides) await side.end();
 
 const best = (list: number[]): number => Math.max(...list);
 const middle = (list: number[]): number => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]!;
-const cell = (text: string | number): string => String(text).padStart(12);
-console.log(
-  `SmolLM2-135M, ${options.includes("--quantized") ? "4-bit" : "float32"} weights, ${cpus().length} cores; tokens/s over ${rounds} rounds`,
-);
-console.log(["".padEnd(12), "decode best", "middle", "prefill best", "middle"].map(cell).join(""));
-sides.forEach((side, i) => {
-  const { decode, prefill } = rates[i]!;
-  const row = [best(decode), middle(decode), best(prefill), middle(prefill)].map((rate) => cell(rate.toFixed(2)));
-  console.log(side.name.padStart(12) + row.join(""));
-});
-const [ours, theirs] = rates as [(typeof rates)[0], (typeof rates)[0]];
-const ratio = (pick: (list: number[]) => number, what: "decode" | "prefill"): string =>
-  cell((pick(ours[what]) / pick(theirs[what])).toFixed(3));
-console.log(
-  `${"ratio".padStart(12)}${ratio(best, "decode")}${ratio(middle, "decode")}${ratio(best, "prefill")}${ratio(middle, "prefill")}`,
-);
-console.log(
-  answers[0] === answers[1]
-    ? `The ${DECODE} tokens of both sides are the same.`
-    : "THE TWO SIDES GAVE DIFFERENT TOKENS.",
-);
-if (answers[0] !== answers[1]) process.exitCode = 1;
+const cells = (values: (string | number)[]): string =>
+  values.map((value) => (typeof value === "number" ? value.toFixed(2) : value).padStart(9)).join("");
+const weights = options.includes("--quantized") ? "4-bit" : "float32";
+console.log(`SmolLM2-135M, ${weights} weights, ${cpus().length} cores; tokens/s over ${rounds} rounds`);
+console.log("".padEnd(32) + cells(["decode", "", "prefill", ""]));
+console.log("".padEnd(32) + cells(["best", "middle", "best", "middle"]));
+const rows = rates.map(({ decode, prefill }) => [best(decode), middle(decode), best(prefill), middle(prefill)]);
+sides.forEach((side, i) => console.log(side.name.padEnd(32) + cells(rows[i]!)));
+for (const i of [1, 2]) {
+  const ratios = rows[i]!.map((rate, column) => rows[0]![column]! / rate);
+  console.log(`mlx-ts / ${sides[i]!.name.replace("Python MLX, ", "")}`.padEnd(32) + cells(ratios));
+}
+const same = answers.every((ids) => ids === answers[0]);
+console.log(same ? `The ${DECODE} tokens of all sides are the same.` : "THE SIDES GAVE DIFFERENT TOKENS.");
+if (!same) process.exitCode = 1;

@@ -6,8 +6,10 @@ import * as mx from "../index.ts";
 const STEP = 256;
 
 interface Layer {
-  keys: mx.Array;
-  values: mx.Array;
+  keys: mx.Array; // (B, kvHeads, room, D)
+  values: mx.Array; // (B, kvHeads, room, D)
+  /** Positions that fit. */
+  room: number;
 }
 
 /**
@@ -17,6 +19,8 @@ interface Layer {
 export class KVCache implements Disposable {
   #layers: (Layer | null)[];
   #length = 0;
+  /** `#length` as an array, for MLX: made once a step and shared by all layers. */
+  #start: mx.Array | null = null;
 
   constructor(layers: number) {
     this.#layers = new Array<Layer | null>(layers).fill(null);
@@ -32,7 +36,7 @@ export class KVCache implements Disposable {
     if (!Number.isInteger(length) || length < 0 || length > this.#length) {
       throw new RangeError(`KVCache.trim: the cache holds ${this.#length} positions, cannot keep ${length}.`);
     }
-    this.#length = length;
+    this.#moveTo(length);
   }
 
   /**
@@ -42,21 +46,29 @@ export class KVCache implements Disposable {
    */
   update(layer: number, keys: mx.Array, values: mx.Array): [keys: mx.Array, values: mx.Array] {
     const end = this.#length + keys.shape[2]!;
-    const held = (this.#layers[layer] ??= { keys: room(keys), values: room(values) });
-    replace(held, "keys", write(held.keys, keys, this.#length));
-    replace(held, "values", write(held.values, values, this.#length));
-    return [firstPositions(held.keys, end), firstPositions(held.values, end)];
+    const held = (this.#layers[layer] ??= { keys: empty(keys), values: empty(values), room: 0 });
+    if (end > held.room) grow(held, end);
+    this.#start ??= mx.keep(mx.array([this.#length], { dtype: "int32" }));
+    replace(held, "keys", mx.sliceUpdate(held.keys, keys, this.#start, POSITIONS));
+    replace(held, "values", mx.sliceUpdate(held.values, values, this.#start, POSITIONS));
+    return [firstPositions(held.keys, end, held.room), firstPositions(held.values, end, held.room)];
   }
 
   /** Counts positions that every layer has written. */
   advance(positions: number): void {
-    this.#length += positions;
+    this.#moveTo(this.#length + positions);
+  }
+
+  #moveTo(length: number): void {
+    this.#length = length;
+    this.#start?.dispose();
+    this.#start = null;
   }
 
   dispose(): void {
     mx.dispose(this.#layers);
     this.#layers = this.#layers.map(() => null);
-    this.#length = 0;
+    this.#moveTo(0);
   }
 
   [Symbol.dispose](): void {
@@ -80,30 +92,31 @@ export class KVCache implements Disposable {
 
 export interface KVCache extends mx.TreeState {}
 
-/** Empty room for the first positions of a layer, shaped and typed as `like`. */
-function room(like: mx.Array): mx.Array {
-  const [batch, heads, positions, dim] = like.shape as [number, number, number, number];
-  return mx.keep(mx.zeros([batch, heads, roundUp(positions), dim], like.dtype));
+/** The axis of positions. */
+const POSITIONS = [2] as const;
+
+/** No positions yet, shaped and typed as `like`. */
+function empty(like: mx.Array): mx.Array {
+  const [batch, heads, , dim] = like.shape as [number, number, number, number];
+  return mx.keep(mx.zeros([batch, heads, 0, dim], like.dtype));
 }
 
-function roundUp(positions: number): number {
-  return Math.ceil(positions / STEP) * STEP;
+/** Makes room for positions up to `end`. */
+function grow(layer: Layer, end: number): void {
+  const room = Math.ceil(end / STEP) * STEP;
+  for (const part of ["keys", "values"] as const) {
+    const [batch, heads, , dim] = layer[part].shape as [number, number, number, number];
+    const more = mx.zeros([batch, heads, room - layer.room, dim], layer[part].dtype);
+    replace(layer, part, layer.room === 0 ? more : mx.concatenate([layer[part], more], 2));
+  }
+  layer.room = room;
 }
 
-/** `buffer` with `rows` at the positions from `start` on, made longer where they do not fit. */
-function write(buffer: mx.Array, rows: mx.Array, start: number): mx.Array {
-  const [batch, heads, capacity, dim] = buffer.shape as [number, number, number, number];
-  const missing = roundUp(start + rows.shape[2]!) - capacity;
-  const longer =
-    missing <= 0 ? buffer : mx.concatenate([buffer, mx.zeros([batch, heads, missing, dim], buffer.dtype)], 2);
-  return mx.sliceUpdate(longer, rows, [start], [2]);
-}
-
-function replace(layer: Layer, part: keyof Layer, next: mx.Array): void {
+function replace(layer: Layer, part: "keys" | "values", next: mx.Array): void {
   layer[part].dispose();
   layer[part] = mx.keep(next);
 }
 
-function firstPositions(buffer: mx.Array, length: number): mx.Array {
-  return length === buffer.shape[2] ? buffer : mx.split(buffer, [length], 2)[0]!;
+function firstPositions(buffer: mx.Array, length: number, room: number): mx.Array {
+  return length === room ? buffer : mx.split(buffer, [length], 2)[0]!;
 }
