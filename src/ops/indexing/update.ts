@@ -105,10 +105,12 @@ function writeMask(a: MxArray, index: readonly IndexPart[], mask: MxArray, write
       `at: a mask of shape [${mask.shape.join(", ")}] does not fit the array's shape [${shape.join(", ")}].`,
     );
   }
-  // MLX divides by the number of values. None are right where the mask is false everywhere, so that it must be known.
+  // MLX divides by the number of values. None are right where nothing is selected, so that it must be known.
   if (value.size === 0) {
-    if (any(mask).item() === true)
+    const behind = shape.slice(mask.ndim).reduce((product, length) => product * length, 1);
+    if (behind > 0 && any(mask).item() === true) {
       throw new RangeError("at: the mask selects elements, and the value has none for them.");
+    }
     return astype(a, a.dtype);
   }
   return maskedScatter(a, mask, value);
