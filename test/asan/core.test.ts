@@ -2,6 +2,7 @@
 // leak check; in an ordinary run it checks the same results.
 import { afterAll, describe, expect, test } from "bun:test";
 import * as mx from "../../src/index.ts";
+import { collected } from "../collected.ts";
 
 const untyped = <T>(value: unknown): T => value as T;
 
@@ -176,10 +177,8 @@ describe("scopes", () => {
   });
 });
 
-afterAll(() => {
+afterAll(async () => {
   mx.dispose(mx.random.state);
-  Bun.gc(true);
-  mx.collectForgotten();
   // The leak check of the sanitizer needs this.
-  expect(mx.memory().liveHandles).toBe(0);
+  expect(await collected()).toBe(0);
 });

@@ -3,6 +3,7 @@ import { dlopen, FFIType } from "bun:ffi";
 import { afterAll } from "bun:test";
 import { keptRegion } from "../../src/core/kept.ts";
 import * as mx from "../../src/index.ts";
+import { collected } from "../collected.ts";
 
 const runtime = process.env.MLX_TS_ASAN_RUNTIME;
 if (runtime === undefined) throw new Error("MLX_TS_ASAN_RUNTIME is not set: run this through `bun run test:asan`");
@@ -14,12 +15,10 @@ const asan = dlopen(runtime, {
 const { address, bytes } = keptRegion();
 asan.symbols.__lsan_register_root_region(address as never, bytes);
 
-afterAll(() => {
+afterAll(async () => {
   // The global random state keeps a key; a later use would make a new one.
   mx.dispose(mx.random.state);
-  Bun.gc(true);
-  mx.collectForgotten();
-  const owned = mx.memory().liveHandles;
+  const owned = await collected();
   // The sanitizer cannot see references in the JavaScript heap: what a file still owns would look leaked.
   if (owned > 0) {
     console.log(`leak check left out: the file still owns ${owned} handles`);
