@@ -4,6 +4,7 @@ import { emitOpFile, opPaths } from "./emit-all-ops.ts";
 import { emitApiTable, readTests } from "./emit-api-table.ts";
 import { coverage, emitCoverage } from "./emit-coverage.ts";
 import { emitEnums, emitHandles, emitHeaderInfo } from "./emit-handles.ts";
+import { emitOperands } from "./emit-operands.ts";
 import { emitShimSymbols } from "./emit-shim-symbols.ts";
 import { emitSymbols } from "./emit-symbols.ts";
 import { readShimHeader } from "./headers.ts";
@@ -34,6 +35,7 @@ export const outputs: readonly { path: string; emit: (context: EmitContext) => s
   },
   { path: "generated/enums.ts", emit: ({ api }) => emitEnums(api) },
   { path: "generated/handles.ts", emit: ({ api }) => emitHandles(api) },
+  { path: "generated/operands.ts", emit: ({ api }) => emitOperands(api) },
   ...opPaths.map((path) => ({ path, emit: ({ api }: EmitContext) => emitOpFile(api, path) })),
   { path: "generated/coverage.json", emit: ({ api, root }) => emitCoverage(coverage(api, root)) },
   {

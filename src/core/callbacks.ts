@@ -6,6 +6,7 @@
 
 import type { Callback, FFIName, Pointer } from "../backend/types.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
+import { tracer } from "./hooks.ts";
 import { enterNative } from "./ledger.ts";
 import { backend, C } from "./native.ts";
 import { tidy } from "./scope.ts";
@@ -39,6 +40,7 @@ let depth = 0;
 let thrown: { error: unknown } | null = null;
 
 function run(payload: Pointer, call: (fn: RawFunction) => void): number {
+  const span = tracer === null ? null : tracer.begin("closure", "closure");
   try {
     const id = payload % 4294967296;
     const fn = functions.get(id) ?? lasting.get(id);
@@ -48,6 +50,8 @@ function run(payload: Pointer, call: (fn: RawFunction) => void): number {
   } catch (error) {
     thrown = { error };
     return 1;
+  } finally {
+    span?.end();
   }
 }
 
@@ -106,6 +110,11 @@ function drain(): void {
   }
 }
 
+/** True while native code runs a function that was given to a transform. */
+export function insideTransform(): boolean {
+  return depth > 0;
+}
+
 /** How many functions native code still holds. For leak tests. */
 export function liveFunctions(): number {
   drain();
@@ -118,6 +127,7 @@ export function callClosures(operation: string, call: () => number): void {
   const outer = thrown;
   thrown = null;
   depth++;
+  const span = tracer === null ? null : tracer.begin("transform", operation);
   try {
     const status = enterNative(call);
     const inner = thrown as { error: unknown } | null;
@@ -129,6 +139,7 @@ export function callClosures(operation: string, call: () => number): void {
   } finally {
     depth--;
     thrown = outer;
+    span?.end();
     drain();
   }
 }

@@ -7,6 +7,7 @@ import { describe } from "./describe.ts";
 import { check } from "./error.ts";
 import { soundHandle } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
+import { tracer } from "./hooks.ts";
 import { kept } from "./kept.ts";
 import { kindOf } from "./kinds.ts";
 import { C } from "./native.ts";
@@ -125,6 +126,7 @@ export function applyVectors(
   const vectors = callVectors(operation, results, inputs, call);
   const lists: MxArray[][] = [];
   for (const vector of vectors) lists.push(takeVector(vector, operation));
+  if (tracer !== null) tracer.made(operation, lists.flat());
   return lists;
 }
 

@@ -4,6 +4,7 @@ import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
 import { type Handle, handleOf } from "./handle.ts";
+import { tracer } from "./hooks.ts";
 import { type Entry, forEachLive } from "./ledger.ts";
 import { C } from "./native.ts";
 import { pointerAddress } from "./scratch.ts";
@@ -56,10 +57,15 @@ export function checkWork(status: number, arrays: readonly Handle[], operation: 
 /** Evaluates one array and returns its handle. */
 export function evaluateOne(array: MxArray, operation: string): Pointer {
   const handle = soundHandle(array, operation);
-  C.mlxts_watch_one(handle);
-  if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
-  if (running > 0) running = C.mlxts_settled();
-  return handle;
+  const span = tracer === null ? null : tracer.begin("eval", operation, { arrays: 1 });
+  try {
+    C.mlxts_watch_one(handle);
+    if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
+    if (running > 0) running = C.mlxts_settled();
+    return handle;
+  } finally {
+    span?.end();
+  }
 }
 
 /** True for arrays, and for what pretends to be one, which its use will refuse. */
@@ -76,13 +82,18 @@ function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handl
 function run(trees: readonly unknown[], operation: string, starts: boolean, call: (vector: Pointer) => number): void {
   const { arrays, handles } = arraysOf(trees, operation);
   if (arrays.length === 0) return;
-  const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
-  C.mlxts_watch(vector, starts);
-  const status = call(vector);
-  C.mlx_vector_array_free(vector);
-  if (status !== 0) fail(arrays, operation);
-  if (starts) running = C.mlxts_started();
-  else if (running > 0) running = C.mlxts_settled();
+  const span = tracer === null ? null : tracer.begin(starts ? "asyncEval" : "eval", operation, { arrays: arrays.length });
+  try {
+    const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+    C.mlxts_watch(vector, starts);
+    const status = call(vector);
+    C.mlx_vector_array_free(vector);
+    if (status !== 0) fail(arrays, operation);
+    if (starts) running = C.mlxts_started();
+    else if (running > 0) running = C.mlxts_settled();
+  } finally {
+    span?.end();
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { Device, type DeviceType, isAvailable, requireDevice, withDevice } from 
 import { check, DisposedError, MlxError, takeNativeMessage } from "./error.ts";
 import { checkWork } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
+import { traced } from "./hooks.ts";
 import { kept } from "./kept.ts";
 import { kindOf } from "./kinds.ts";
 import type { Kind } from "./ledger.ts";
@@ -287,9 +288,13 @@ export function synchronize(stream?: StreamOrDevice): void {
   if (stream instanceof ThreadLocalStream) {
     // Asks for the handle first: a stream that was cleared is refused.
     stream.handle("synchronize");
-    checkWork(C.mlx_synchronize_thread_local(stream.entry.handle), [], "synchronize");
+    wait(() => C.mlx_synchronize_thread_local(stream.entry.handle));
     return;
   }
   const handle = stream === undefined ? defaultStreamHandle() : streamHandle(stream, "synchronize");
-  checkWork(C.mlx_synchronize(handle), [], "synchronize");
+  wait(() => C.mlx_synchronize(handle));
+}
+
+function wait(call: () => number): void {
+  checkWork(traced("wait", "synchronize", {}, call), [], "synchronize");
 }

@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { str } from "../core/call.ts";
 import { MlxError } from "../core/error.ts";
+import { tracer } from "../core/hooks.ts";
 
 /**
  * Writes a file by `write`, which gets a path in the same folder. When anything fails, the file that was there stays
@@ -32,6 +33,7 @@ export function saveAtomically(
   const unique = `${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
   // The longest name of a file is 255 bytes; this one must fit as well.
   const temporary = join(dirname(target), `.${basename(target).slice(0, 40)}.${unique}${extension}`);
+  const span = tracer === null ? null : tracer.begin("io", operation, { path: target });
   try {
     const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     write(temporary);
@@ -41,6 +43,8 @@ export function saveAtomically(
   } catch (error) {
     rmSync(temporary, { force: true });
     throw systemError(error, path, operation);
+  } finally {
+    span?.end({ bytes: statSync(target, { throwIfNoEntry: false })?.size ?? 0 });
   }
 }
 

@@ -7,6 +7,7 @@ import { bool, checkOptions, isOptions, type MxArray, str, type StreamOrDevice }
 import { describe } from "../core/describe.ts";
 import { Device } from "../core/device.ts";
 import { MlxError } from "../core/error.ts";
+import { traced } from "../core/hooks.ts";
 import { tidy } from "../core/scope.ts";
 import { Stream, streamHandle } from "../core/stream.ts";
 import { requireFile } from "./file-reader.ts";
@@ -101,6 +102,10 @@ export function load(path: string, ...rest: unknown[]): Loaded {
   const lazy = bool(options.lazy ?? false, "load", "lazy");
   const chosen = choose("load", formatOf(path, rest[0] ?? options.format), rest[1] ?? options.returnMetadata);
   const stream = streamHandle(onCpu(options.stream, "load"), "load");
+  return traced("io", "load", { path, format: chosen.format, lazy }, () => loadFile(path, chosen, lazy, stream));
+}
+
+function loadFile(path: string, chosen: Choice, lazy: boolean, stream: number): Loaded {
   if (chosen.format === "gguf") {
     requireFile(path, "load");
     return pick(loadGguf(path, stream, chosen.returnMetadata), chosen);
@@ -146,8 +151,10 @@ export function loadFromBytes(bytes: ArrayBufferLike | ArrayBufferView, options:
   }
   const chosen = choose(op, options.format, options.returnMetadata);
   const stream = streamHandle(onCpu(options.stream, op), op);
-  if (chosen.format === "gguf") return pick(ggufFromBytes(view, stream, chosen.returnMetadata), chosen);
-  return readFrom(new BytesSource(op, "the bytes", view), chosen, stream);
+  return traced("io", op, { format: chosen.format, bytes: view.byteLength }, () => {
+    if (chosen.format === "gguf") return pick(ggufFromBytes(view, stream, chosen.returnMetadata), chosen);
+    return readFrom(new BytesSource(op, "the bytes", view), chosen, stream);
+  });
 }
 
 interface Choice {

@@ -6,6 +6,7 @@ import { bool } from "../core/args.ts";
 import { applyVectors, Closure } from "../core/closure.ts";
 import { check, takeNativeMessage } from "../core/error.ts";
 import { Handle, handleOf, internal } from "../core/handle.ts";
+import { tracer } from "../core/hooks.ts";
 import { NativeHandle } from "../core/kinds.ts";
 import type { Kind } from "../core/ledger.ts";
 import { C } from "../core/native.ts";
@@ -119,6 +120,8 @@ class Compiler {
     const handle = handleOf(graph === null ? this.#closure : graph.native, "compile");
     const call: Call = { args, count, before, output: null, shapes: "", saved: null };
     this.#call = call;
+    const traced = graph !== null && graph.results.size > 0;
+    const span = tracer === null ? null : tracer.begin("compile", this.#fn.name || "compiled", { arrays: inputs.length });
     try {
       const [values] = applyVectors("compile", 1, [inputs], ([out], [vector]) =>
         C.mlx_closure_apply(out!, handle, vector!),
@@ -131,6 +134,7 @@ class Compiler {
       throw error;
     } finally {
       this.#call = outer;
+      span?.end({ cache: plain ? "off" : call.output === null ? "hit" : traced ? "retrace" : "miss" });
     }
   }
 

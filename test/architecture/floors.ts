@@ -19,7 +19,7 @@ export const floors: readonly Floor[] = [
   { name: "backend", files: /^src\/backend\//, uses: ["symbols"] },
   {
     name: "symbols",
-    files: /^generated\/(?:symbols|shim-symbols|enums|handles|header-info)\.ts$|^generated\/[\w-]+\.json$/,
+    files: /^generated\/(?:symbols|shim-symbols|enums|handles|operands|header-info)\.ts$|^generated\/[\w-]+\.json$/,
     uses: [],
     types: ["backend", "core"],
   },
@@ -30,10 +30,10 @@ export const floors: readonly Floor[] = [
     uses: ["core", "symbols", "tree"],
     types: ["backend"],
   },
-  { name: "transforms", files: /^src\/transforms\//, uses: [...language, "tree"], types: ["backend"] },
+  { name: "transforms", files: /^src\/transforms\//, uses: [...language, "tree"], types: ["backend", "planner"] },
   { name: "io", files: /^src\/io\//, uses: [...language, "tree"], types: ["backend"] },
   { name: "storage", files: /^src\/storage\//, uses: [...language, "tree"], types: ["backend"] },
-  { name: "trace", files: /^src\/trace\//, uses: [...language, "tree"], types: ["backend"] },
+  { name: "trace", files: /^src\/trace\//, uses: [...language, "tree", "platforms"], types: ["backend", "planner"] },
   // Beside io: they use the array language, and nothing but the public namespace uses them. Exported functions are
   // files, which io checks and puts in place.
   { name: "export", files: /^src\/export\//, uses: [...language, "tree", "io"], types: ["backend"] },
