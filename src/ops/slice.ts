@@ -1,6 +1,6 @@
 /**
  * Bodies of `mx.slice` and `mx.sliceUpdate`. MLX reads and writes wherever a start leads, so plain starts are checked and
- * those in an Array are limited to the room that there is.
+ * those in an Array are limited to the room that there is, unless they are known to fit.
  */
 
 import {
@@ -21,6 +21,8 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
+import { toTyped } from "../core/readback.ts";
+import { readyNow } from "../core/ready.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
 import { step } from "./steps.ts";
 
@@ -43,10 +45,19 @@ function safeStarts(
   if (starts.size !== axes.length) {
     refuse(new RangeError(`${op}: startIndices has ${starts.size} elements for ${axes.length} axes.`));
   }
+  if (knownToFit(starts, rooms)) return given;
   const least = indexInput(0, op, "startIndices");
   const most = indexInput(rooms, op, "startIndices");
   const out = slot();
   return step(C.mlx_clip(out, given, least, most, on), out, op, [starts]);
+}
+
+/** Whether the starts are computed already and in range: then limiting them, two operations a call, is not needed. */
+function knownToFit(starts: MxArray, rooms: readonly number[]): boolean {
+  if (!readyNow(starts)) return false;
+  const values = toTyped(starts);
+  for (let i = 0; i < rooms.length; i++) if (values[i]! < 0 || values[i]! > rooms[i]!) return false;
+  return true;
 }
 
 function checkStart(start: unknown, name: string, room: number, op: string): void {

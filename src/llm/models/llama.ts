@@ -70,7 +70,10 @@ export class Llama implements Disposable {
     const [batch, length] = ids.shape as [number, number];
     const step: Step = { batch, length, cache, turn: rotation(this.config, cache.length, length) };
     let x = embed(ids.flatten(), this.#weights.embedding); // (B * T, d)
-    for (const [layer, block] of this.#weights.blocks.entries()) x = this.#block(x, block, step, layer);
+    for (const [layer, block] of this.#weights.blocks.entries()) {
+      // A scope a block, so that what it is built of is freed while it is still at hand.
+      x = mx.tidy(() => this.#block(x, block, step, layer));
+    }
     cache.advance(length);
     return x; // (B * T, d)
   }
