@@ -2,6 +2,7 @@
 #include <string>
 
 #include "fail.h"
+#include "give.h"
 #include "mlx/mlx.h"
 #include "mlx/primitives.h"
 #include "mlxts.h"
@@ -140,17 +141,6 @@ extern "C" int64_t mlxts_array_num_outputs(mlx_array a) {
 
 namespace {
 
-int give(mlx_array* out, const array& value) {
-  // mlx-c owns how a handle is made (and counted): an empty one, then set.
-  mlx_array made = mlx_array_new();
-  array copy = value;
-  if (mlx_array_set(&made, mlx_array{&copy}) != 0) {
-    return 1;
-  }
-  *out = made;
-  return 0;
-}
-
 int outside(const char* what, int64_t index, size_t count) {
   mlxts::fail(
       std::string(what) + " " + std::to_string(index) + " of an array with " + std::to_string(count) + " of them");
@@ -166,7 +156,7 @@ extern "C" int mlxts_array_input(mlx_array* out, mlx_array a, int64_t index) {
     if (!out || index < 0 || static_cast<size_t>(index) >= count) {
       return outside("input", index, count);
     }
-    return give(out, x->inputs()[index]);
+    return mlxts::give(out, x->inputs()[index]);
   });
 }
 
@@ -177,6 +167,6 @@ extern "C" int mlxts_array_output(mlx_array* out, mlx_array a, int64_t index) {
     if (!out || index < 0 || static_cast<size_t>(index) >= count) {
       return outside("output", index, count);
     }
-    return give(out, x->outputs()[index]);
+    return mlxts::give(out, x->outputs()[index]);
   });
 }

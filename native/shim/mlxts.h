@@ -152,6 +152,27 @@ int64_t mlxts_array_num_outputs(mlx_array a);
 int mlxts_array_input(mlx_array* out, mlx_array a, int64_t index);
 int mlxts_array_output(mlx_array* out, mlx_array a, int64_t index);
 
+/* ---- lending storage ----------------------------------------------------------------------------------------- */
+
+/* A new handle to the storage of an available array: an array of its own that shares the storage and nothing else, so
+   that any thread may free it. Holding it keeps MLX from reusing the storage. An empty handle with a message when
+   there is no storage. */
+mlx_array mlxts_storage_hold(mlx_array a);
+
+/* Frees such a handle: the deallocator of a JavaScript buffer over its bytes, whose context the handle is. Callable on
+   any thread; does not touch JavaScript. */
+void mlxts_storage_drop(void* bytes, void* held);
+
+/* The device that a Metal buffer object belongs to, as MTL::Device*. NULL where there is no such thing. */
+void* mlxts_metal_device(void* buffer);
+
+/* A DLManagedTensorVersioned of an available array: read-only, on the host, with the array's own strides. It holds the
+   storage until its deleter is called, which any thread may do. NULL with a message when there is no storage. */
+void* mlxts_dlpack_new(mlx_array a);
+
+/* Calls the deleter of such a tensor, once, in place of the consumer that never came. NULL is allowed. */
+void mlxts_dlpack_free(void* tensor);
+
 /* ---- files in memory ----------------------------------------------------------------------------------------- */
 
 /* A reader over a copy of `size` bytes: MLX loads lazily and from its own threads, so neither the caller's memory
