@@ -6,6 +6,15 @@ import type { Backend, Callback, FunctionType, NativeFunction, Pointer, SymbolTa
 
 type BunPointer = Parameters<typeof toArrayBuffer>[0];
 
+// The types of Bun 1.4.5 leave out the last two parameters, which its documentation has.
+const lendArrayBuffer = toArrayBuffer as (
+  pointer: BunPointer,
+  offset: number,
+  byteLength: number,
+  context: BunPointer,
+  release: BunPointer,
+) => ArrayBuffer;
+
 /** What dlopen returns: a function that also knows its address. */
 type BunFunction = NativeFunction & { readonly ptr?: number | bigint };
 
@@ -33,6 +42,10 @@ export const bun: Backend = {
 
   view(pointer: Pointer, byteLength: number): ArrayBuffer {
     return toArrayBuffer(pointer as BunPointer, 0, byteLength);
+  },
+
+  lend(pointer: Pointer, byteLength: number, context: Pointer, release: Pointer): ArrayBuffer {
+    return lendArrayBuffer(pointer as BunPointer, 0, byteLength, context as BunPointer, release as BunPointer);
   },
 
   text(pointer: Pointer): string {

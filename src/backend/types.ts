@@ -37,6 +37,11 @@ export interface Backend {
   address(buffer: ArrayBuffer): Pointer;
   /** A view of native memory, not a copy and not retained: the caller keeps the memory alive while it reads. */
   view(pointer: Pointer, byteLength: number): ArrayBuffer;
+  /**
+   * The same for memory that the buffer itself keeps: when the buffer goes, detached or collected, `release` is called
+   * with the address and `context`, on whichever thread that happens. So it must be a native function.
+   */
+  lend(pointer: Pointer, byteLength: number, context: Pointer, release: Pointer): ArrayBuffer;
   /** The text at a NUL-terminated UTF-8 address. */
   text(pointer: Pointer): string;
   readPointer(pointer: Pointer, offset: number): Pointer;

@@ -2,6 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
+import type { Dtype } from "./dtype.ts";
 import { check, MlxError } from "./error.ts";
 import { checkWork, evaluateOne, soundHandle } from "./evaluate.ts";
 import { fromBfloat16Bits } from "./half.ts";
@@ -29,7 +30,7 @@ export type TypedArray =
   | Float64Array;
 
 // The most that one ArrayBuffer holds. A broadcast view can claim far more than the machine has.
-const LARGEST_BYTES = 2 ** 32;
+export const LARGEST_BYTES: number = 2 ** 32;
 
 function refuseHuge(array: MxArray, operation: string): void {
   const handle = soundHandle(array, operation);
@@ -67,7 +68,12 @@ function copyBytes(handle: Pointer, operation: string): ArrayBuffer {
 
 export function toTyped(array: MxArray, operation = "toTypedArray"): TypedArray {
   const bytes = rowMajorBytes(array, operation);
-  switch (array.dtype) {
+  return typedOver(bytes, array.dtype);
+}
+
+/** The elements that a whole buffer holds, in the typed array that stands for a dtype. */
+export function typedOver(bytes: ArrayBuffer, dtype: Dtype): TypedArray {
+  switch (dtype) {
     case "bool":
     case "uint8":
       return new Uint8Array(bytes);

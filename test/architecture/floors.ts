@@ -32,7 +32,7 @@ export const floors: readonly Floor[] = [
   },
   { name: "transforms", files: /^src\/transforms\//, uses: [...language, "tree"], types: ["backend", "planner"] },
   { name: "io", files: /^src\/io\//, uses: [...language, "tree"], types: ["backend"] },
-  { name: "storage", files: /^src\/storage\//, uses: [...language, "tree"], types: ["backend"] },
+  { name: "storage", files: /^src\/storage\//, uses: [...language, "tree", "platforms"], types: ["backend"] },
   { name: "trace", files: /^src\/trace\//, uses: [...language, "tree", "platforms"], types: ["backend", "planner"] },
   // Beside io: they use the array language, and nothing but the public namespace uses them. Exported functions are
   // files, which io checks and puts in place.
