@@ -100,6 +100,16 @@ export type { Axes } from "./transforms/axes.ts";
 export { checkpoint } from "./transforms/checkpoint.ts";
 export { compile, type Compiled, type CompileOptions, disableCompile, enableCompile } from "./transforms/compile.ts";
 export { type Bundle, customFunction, type CustomRules } from "./transforms/custom.ts";
+export {
+  type CombineOptions,
+  type FoldOptions,
+  type Ran,
+  type RangeCombine,
+  type RangeProgress,
+  type RangeStep,
+  runPlanned,
+  type RunPlannedOptions,
+} from "./transforms/planned.ts";
 export { type FlatFunction, jvp, vjp } from "./transforms/products.ts";
 export { vmap, type VmapOptions } from "./transforms/vmap.ts";
 export { grad, type GradOf, type GradOptions, valueAndGrad, type ValueAndGrads } from "./transforms/grad.ts";

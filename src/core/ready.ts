@@ -21,16 +21,31 @@ export interface ReadyOptions {
 
 export async function whenReady(array: MxArray, options?: ReadyOptions): Promise<void> {
   if (options !== undefined) checkOptions(options, ["signal"], "ready");
-  const signal = options?.signal;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError(`ready: signal must be an AbortSignal, got ${describe(signal)}.`);
-  }
+  const signal = abortSignal(options?.signal, "ready");
   signal?.throwIfAborted();
   asyncEval(array);
+  await settled([array], "ready", signal);
+}
+
+/**
+ * Waits until arrays whose evaluation was started have their values; what went wrong there is thrown. `signal` ends the
+ * wait by its reason, not the work.
+ */
+export async function settled(
+  arrays: readonly MxArray[],
+  operation: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   // Short waits first, since most values are there within a millisecond.
-  for (let wait = 0; !readyNow(array, "ready"); wait = Math.min(wait + 1, 10)) {
+  for (let wait = 0; !arrays.every((array) => readyNow(array, operation)); wait = Math.min(wait + 1, 10)) {
     await Bun.sleep(wait);
     signal?.throwIfAborted();
   }
-  evaluateOne(array, "ready");
+  for (const array of arrays) evaluateOne(array, operation);
+}
+
+/** The signal of an option, if there is one. */
+export function abortSignal(signal: unknown, operation: string): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw new TypeError(`${operation}: signal must be an AbortSignal, got ${describe(signal)}.`);
 }
