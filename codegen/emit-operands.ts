@@ -24,7 +24,8 @@ function isOperation(fn: CFunction): boolean {
 /** The text of generated/operands.ts. */
 export function emitOperands(api: Api): string {
   let text = banner(api, "Where the arrays and the stream stand among the arguments of mlx-c's operations.");
-  text += "/**\n * A letter for each argument: a an array, v a vector of arrays, r an array that comes out, R a vector that comes\n";
+  text +=
+    "/**\n * A letter for each argument: a an array, v a vector of arrays, r an array that comes out, R a vector that comes\n";
   text += " * out, s the stream, . anything else.\n */\nexport const operands: Readonly<Record<string, string>> = {\n";
   for (const fn of boundFunctions(api).filter(isOperation)) {
     text += `  ${fn.name}: ${JSON.stringify(fn.params.map(letters).join(""))},\n`;

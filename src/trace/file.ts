@@ -1,0 +1,101 @@
+/**
+ * The trace's file. Threads, child processes and recordings that name the same path share it: whoever writes reads what
+ * is there, puts its own events in, and moves the whole into place, so that the file is valid at any moment.
+ */
+
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { MlxError } from "../core/error.ts";
+import { processKey, tid } from "./clock.ts";
+import type { TraceEvent, TraceFile } from "./chrome.ts";
+
+/** Names the run: what does not belong to it is overwritten. Children get it through their environment. */
+export const sessionVariable = "MLX_TS_TRACE_SESSION";
+
+// A process that died holding the lock must not block the others for ever.
+const STALE = 10_000;
+
+export function session(): string {
+  return process.env[sessionVariable] ?? processKey();
+}
+
+/** An empty trace whose time begins at `baseUs`. */
+export function emptyTrace(baseUs: number): TraceFile {
+  return {
+    traceEvents: [],
+    displayTimeUnit: "ms",
+    otherData: { format: "mlx-ts trace", session: session(), baseUs, writers: [] },
+  };
+}
+
+/** What this run has written to a path, or null: nothing yet, or another run's. */
+function existing(path: string): TraceFile | null {
+  let file: Partial<TraceFile>;
+  try {
+    file = JSON.parse(readFileSync(path, "utf8")) as Partial<TraceFile>;
+  } catch {
+    return null;
+  }
+  const data = file?.otherData;
+  const ours = data?.format === "mlx-ts trace" && (data.session === session() || data.session === processKey());
+  return ours ? (file as TraceFile) : null;
+}
+
+/** Replaces what a writer has in a trace. */
+function put(file: TraceFile, id: string, events: readonly TraceEvent[]): void {
+  const old = file.otherData.writers.find((writer) => writer.id === id);
+  if (old !== undefined) file.traceEvents.splice(old.from, old.count);
+  const rest = file.otherData.writers
+    .filter((writer) => writer !== old)
+    .map((writer) =>
+      old !== undefined && writer.from > old.from ? { ...writer, from: writer.from - old.count } : writer,
+    );
+  const from = file.traceEvents.length;
+  // Recordings of one thread that overlap have events in common.
+  const known = new Set(file.traceEvents.map(identity));
+  const added = events.filter((event) => event.ph === "M" || !known.has(identity(event)));
+  file.traceEvents = file.traceEvents.concat(added);
+  file.otherData.writers = [...rest, { id, from, count: added.length }];
+}
+
+function identity({ ph, pid, tid, ts, dur, name, id }: TraceEvent): string {
+  return [ph, pid, tid, ts, dur, id, name].join(" ");
+}
+
+function locked(path: string, work: () => void): void {
+  const lock = `${path}.lock`;
+  const until = Date.now() + STALE;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      break;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EEXIST") throw error;
+      const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - made > STALE || Date.now() > until) rmSync(lock, { recursive: true, force: true });
+      else Bun.sleepSync(2);
+    }
+  }
+  try {
+    work();
+  } finally {
+    rmdirSync(lock);
+  }
+}
+
+/** Puts the events of a writer into the file; `events` gets the time at which the file begins. */
+export function writeTrace(path: string, id: string, baseUs: number, events: (baseUs: number) => TraceEvent[]): void {
+  const target = resolve(path);
+  const temporary = `${target}.${process.pid}-${tid}.tmp`;
+  try {
+    locked(target, () => {
+      const file = existing(target) ?? emptyTrace(baseUs);
+      put(file, id, events(file.otherData.baseUs));
+      writeFileSync(temporary, JSON.stringify(file));
+      renameSync(temporary, target);
+    });
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new MlxError("trace", `${path} cannot be written: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,69 @@
+/** What the program itself puts into a trace. */
+
+import { describe } from "../core/describe.ts";
+import type { Details } from "../core/hooks.ts";
+import { requireFunction } from "../core/scope.ts";
+import { active, mark as markNow, open } from "./tracer.ts";
+
+function checkName(name: unknown, operation: string): void {
+  if (typeof name !== "string") throw new TypeError(`${operation}: name must be a string, got ${describe(name)}.`);
+}
+
+function checkDetails(details: unknown, operation: string): void {
+  if (details === undefined) return;
+  if (typeof details === "object" && details !== null && !Array.isArray(details)) return;
+  throw new TypeError(`${operation}: details must be an object, got ${describe(details)}.`);
+}
+
+const words = (error: unknown): Details => ({ error: error instanceof Error ? error.message : String(error) });
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/**
+ * Runs `fn` as a span of the trace and returns its result: a session, a step, a layer. Where `fn` returns a promise, the
+ * span ends with it. An error ends the span too, is noted in it, and comes out. Nothing but `fn` happens where nothing
+ * is recorded.
+ *
+ * `details` is what the trace shows beside the name. Throws a TypeError for a name that is no string.
+ *
+ * @example
+ * const loss = trace.span("step", () => train(batch), { batch: 7 });
+ */
+export function span<T>(name: string, fn: () => T, details?: Record<string, unknown>): T {
+  checkName(name, "trace.span");
+  requireFunction(fn, "trace.span");
+  checkDetails(details, "trace.span");
+  if (!active()) return fn();
+  const opened = open("span", name, { ...details });
+  let result: T;
+  try {
+    result = fn();
+  } catch (error) {
+    opened.end(words(error));
+    throw error;
+  }
+  if (!isPromise(result)) {
+    opened.end();
+    return result;
+  }
+  opened.detach();
+  return result.then(
+    (value) => {
+      opened.end();
+      return value;
+    },
+    (error: unknown) => {
+      opened.end(words(error));
+      throw error;
+    },
+  ) as T;
+}
+
+/** Marks this moment in the trace. Throws a TypeError for a name that is no string. */
+export function mark(name: string, details?: Record<string, unknown>): void {
+  checkName(name, "trace.mark");
+  checkDetails(details, "trace.mark");
+  if (active()) markNow(name, { ...details });
+}
