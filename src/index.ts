@@ -1,5 +1,6 @@
 /** mlx-ts: MLX for TypeScript. `import * as mx from "mlx-ts"`. */
 
+import { createRequire } from "node:module";
 import "./core/self-test.ts";
 import "./ops/indexing/install.ts";
 
@@ -119,3 +120,9 @@ export * as metal from "./platforms/metal.ts";
 export * from "./ops/index.ts";
 export type { IndexPart, SliceText } from "./ops/indexing/parts.ts";
 export type { ArrayAt } from "./ops/indexing/update.ts";
+
+// At once, before anything is computed, and only where it is asked for: a program that is not traced loads no tracer.
+if (globalThis.process?.env["MLX_TS_TRACE"]) {
+  const tracing = createRequire(import.meta.url)("mlx-ts/trace") as { startFromEnvironment(): void };
+  tracing.startFromEnvironment();
+}
