@@ -2,11 +2,7 @@
 
 /** `badInput`: an argument that makes no sense. The others: no plan exists that keeps within what was asked. */
 export type PlannerErrorCode =
-  | "badInput"
-  | "unsupportedVersion"
-  | "unitOverBudget"
-  | "packedOverBudget"
-  | "memoryOverLimit";
+  "badInput" | "unsupportedVersion" | "unitOverBudget" | "packedOverBudget" | "memoryOverLimit";
 
 /** No plan, and why: `code` for programs, `field` the option that it is about, such as "memory.limitBytes". */
 export class PlannerError extends RangeError {

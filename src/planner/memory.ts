@@ -1,0 +1,89 @@
+/** What ranges hold in memory while they are in flight, and how many may be. */
+
+import { PlannerError } from "./errors.ts";
+import { integer, notNegative, type Task } from "./task.ts";
+import type { MemoryOptions, PlanMemory } from "./types.ts";
+
+/** MLX waits for earlier work once more command buffers than this are under way. */
+const mostActive = 10;
+
+type Size = number | ((r0: number, r1: number) => number) | undefined;
+
+function sizeOf(size: Size, field: string, r0: number, r1: number): number {
+  return notNegative(typeof size === "function" ? size(r0, r1) : (size ?? 0), field);
+}
+
+function rangeBytes({ rangeBytes: own, workspaceBytes }: MemoryOptions, r0: number, r1: number): number {
+  return sizeOf(own, "memory.rangeBytes", r0, r1) + sizeOf(workspaceBytes, "memory.workspaceBytes", r0, r1);
+}
+
+/** What the limit leaves for ranges in flight. */
+function room({ inputBytes = 0, resultBytes = 0, limitBytes }: MemoryOptions): number {
+  const fixed = notNegative(inputBytes, "memory.inputBytes") + notNegative(resultBytes, "memory.resultBytes");
+  if (limitBytes === undefined) return Number.POSITIVE_INFINITY;
+  return notNegative(limitBytes, "memory.limitBytes") - fixed;
+}
+
+function refuse(r0: number, r1: number, bytes: number, left: number): never {
+  throw new PlannerError(
+    "memoryOverLimit",
+    "memory.limitBytes",
+    `rows ${r0} to ${r1} hold ${bytes} bytes while inputs and result leave ${Math.max(0, left)}`,
+  );
+}
+
+/** The most rows of a range with which one alone in flight keeps to the limit, wherever it is: a multiple of align, or n. */
+export function mostRowsWithin(memory: MemoryOptions | undefined, { n, align }: Task): number {
+  if (memory?.limitBytes === undefined) return n;
+  const left = room(memory);
+  // The last rows cost the most: with masks and scores, a workspace grows with the keys that they see.
+  const fits = (rows: number): boolean => rangeBytes(memory, n - rows, n) <= left;
+  if (fits(n)) return n;
+  let low = 0;
+  let high = Math.ceil(n / align);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (fits(middle * align)) low = middle;
+    else high = middle;
+  }
+  if (low === 0) {
+    const rows = Math.min(align, n);
+    refuse(n - rows, n, rangeBytes(memory, n - rows, n), left);
+  }
+  return low * align;
+}
+
+/**
+ * The account of a plan. Between explicit boundaries the window bounds what is in flight. A packed chain is encoded at
+ * once, and what is in flight follows from MLX's own bound on command buffers.
+ */
+export function memoryOf(
+  options: MemoryOptions | undefined,
+  task: Task,
+  bounds: Int32Array,
+  rangesPerBuffer: number,
+): PlanMemory {
+  const memory = options ?? {};
+  const { inputBytes = 0, resultBytes = 0, limitBytes } = memory;
+  const left = room(memory);
+  const count = bounds.length - 1;
+  const constant = typeof memory.rangeBytes !== "function" && typeof memory.workspaceBytes !== "function";
+  let bytesPerRange = 0;
+  for (let i = 0; i < (constant ? 1 : count); i++) {
+    const bytes = rangeBytes(memory, bounds[i]!, bounds[i + 1]!);
+    if (bytes > left) refuse(bounds[i]!, bounds[i + 1]!, bytes, left);
+    bytesPerRange = Math.max(bytesPerRange, bytes);
+  }
+  const asked = memory.window === undefined ? undefined : integer(memory.window, "memory.window", 1);
+  let window = Math.min(count, asked ?? (limitBytes === undefined ? 2 : mostActive));
+  if (task.mode === "packed") {
+    window = Math.min(count, (mostActive + 1) * rangesPerBuffer);
+    if (window * bytesPerRange > left)
+      throw new PlannerError(
+        "memoryOverLimit",
+        "memory.limitBytes",
+        `up to ${window} ranges of ${bytesPerRange} bytes are in flight when nothing but MLX's limits separates them`,
+      );
+  } else if (bytesPerRange > 0) window = Math.max(1, Math.min(window, Math.floor(left / bytesPerRange)));
+  return { inputBytes, resultBytes, bytesPerRange, window, peakBytes: resultBytes + window * bytesPerRange };
+}
