@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import "./core/self-test.ts";
 import "./ops/indexing/install.ts";
+import "./storage/install.ts";
 
 export { type ArrayInput, MxArray as Array } from "./core/array.ts";
 export { blasName, blasThreads, setBlasThreads } from "./core/blas.ts";
@@ -97,6 +98,16 @@ export {
 export { save, saveSafetensors, type SaveSafetensorsOptions, saveSafetensorsToBytes, saveToBytes } from "./io/save.ts";
 export { saveGguf, type SaveGgufOptions } from "./io/save-gguf.ts";
 export { savez, savezCompressed, savezCompressedToBytes, savezToBytes } from "./io/save-npz.ts";
+export {
+  type MetalExportOptions,
+  type StorageExport,
+  StorageExportError,
+  type StorageExportOptions,
+} from "./storage/attempt.ts";
+export { DLPackCapsule } from "./storage/dlpack.ts";
+export { exportMetalStorage, exportStorage, tryExportMetalStorage, tryExportStorage } from "./storage/export.ts";
+export type { StorageBackend, StorageStatus } from "./storage/layout.ts";
+export { StorageView } from "./storage/view.ts";
 export type { Axes } from "./transforms/axes.ts";
 export { checkpoint } from "./transforms/checkpoint.ts";
 export { compile, type Compiled, type CompileOptions, disableCompile, enableCompile } from "./transforms/compile.ts";

@@ -134,17 +134,17 @@ export function layoutStatus(
 export function gather(layout: StorageLayout, bytes: ArrayBuffer): ArrayBuffer {
   const { shape, strides, itemsize } = layout;
   const { logicalNbytes, firstByte } = spanOf(layout);
+  // The trailing axes that lie as they should are copied in one piece.
+  let axes = shape.length;
+  let piece = 1;
+  while (axes > 0 && (shape[axes - 1] === 1 || strides[axes - 1] === piece)) piece *= shape[--axes]!;
+  if (logicalNbytes === 0 || axes === 0) return bytes.slice(0, logicalNbytes);
   const result = new ArrayBuffer(logicalNbytes);
-  if (logicalNbytes === 0) return result;
   // Integers as wide as the elements allow: a float would not keep every bit of a NaN.
   const Words = itemsize % 4 === 0 ? Uint32Array : itemsize % 2 === 0 ? Uint16Array : Uint8Array;
   const width = itemsize / Words.BYTES_PER_ELEMENT;
   const from = new Words(bytes);
   const to = new Words(result);
-  // The trailing axes that lie as they should are copied in one piece.
-  let axes = shape.length;
-  let piece = 1;
-  while (axes > 0 && (shape[axes - 1] === 1 || strides[axes - 1] === piece)) piece *= shape[--axes]!;
   piece *= width;
   const index = new Array<number>(axes).fill(0);
   let at = (layout.byteOffset - firstByte) / Words.BYTES_PER_ELEMENT;
