@@ -89,7 +89,7 @@ export function attentionWork(shape: AttentionShape): AttentionWork {
   return {
     ...work,
     outputElements: (r0, r1) => perRow * (r1 - r0),
-    // Rows that are done count as result.
-    memory: { inputBytes, resultBytes: rowBytes * n, rangeBytes: (r0, r1) => rowBytes * (r1 - r0) },
+    // The rows of every range stay to the end, and then beside what they are joined into.
+    memory: { inputBytes, resultBytes: 2 * rowBytes * n },
   };
 }

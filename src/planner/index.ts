@@ -18,6 +18,7 @@ export {
   unitsOf,
 } from "./packing.ts";
 export { planRanges } from "./ranges.ts";
+export { formatPlan, type LimitsReport, type PlanReport, reportPlan } from "./report.ts";
 export {
   type Account,
   account,

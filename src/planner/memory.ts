@@ -53,6 +53,19 @@ export function mostRowsWithin(memory: MemoryOptions | undefined, { n, align }: 
   return low * align;
 }
 
+/** The most that as many ranges in a row hold together. */
+function mostTogether(memory: MemoryOptions, bounds: Int32Array, window: number): number {
+  const at = (i: number): number => rangeBytes(memory, bounds[i]!, bounds[i + 1]!);
+  let together = 0;
+  let most = 0;
+  for (let i = 0; i < bounds.length - 1; i++) {
+    together += at(i);
+    if (i >= window) together -= at(i - window);
+    most = Math.max(most, together);
+  }
+  return most;
+}
+
 /**
  * The account of a plan. Between explicit boundaries the window bounds what is in flight. A packed chain is encoded at
  * once, and what is in flight follows from MLX's own bound on command buffers.
@@ -78,12 +91,15 @@ export function memoryOf(
   let window = Math.min(count, asked ?? (limitBytes === undefined ? 2 : mostActive));
   if (task.mode === "packed") {
     window = Math.min(count, (mostActive + 1) * rangesPerBuffer);
-    if (window * bytesPerRange > left)
+    const inFlight = constant ? window * bytesPerRange : mostTogether(memory, bounds, window);
+    if (inFlight > left)
       throw new PlannerError(
         "memoryOverLimit",
         "memory.limitBytes",
-        `up to ${window} ranges of ${bytesPerRange} bytes are in flight when nothing but MLX's limits separates them`,
+        `${window} ranges may hold ${inFlight} bytes together when nothing but MLX's limits separates them`,
       );
-  } else if (bytesPerRange > 0) window = Math.max(1, Math.min(window, Math.floor(left / bytesPerRange)));
+    return { inputBytes, resultBytes, bytesPerRange, window, peakBytes: resultBytes + inFlight };
+  }
+  if (bytesPerRange > 0) window = Math.max(1, Math.min(window, Math.floor(left / bytesPerRange)));
   return { inputBytes, resultBytes, bytesPerRange, window, peakBytes: resultBytes + window * bytesPerRange };
 }
