@@ -216,6 +216,13 @@ void mlxts_exporter_free(mlx_function_exporter exporter);
 /* The text that was stored with a function, as long as the function lives; NULL for an empty handle. */
 const char* mlxts_imported_metadata(mlx_imported_function fun);
 
+/* ---- constants ----------------------------------------------------------------------------------------------- */
+
+/* A handle of its own to the same array, to be kept: the counts of live handles leave it out. Free it with
+   mlxts_constant_free. Empty for an empty handle, and with a message when memory is short. */
+mlx_array mlxts_constant_new(mlx_array value);
+void mlxts_constant_free(mlx_array constant);
+
 /* ---- counting ------------------------------------------------------------------------------------------------ */
 
 /* Live mlx-c handles of every kind in the process, and of arrays alone. -1 when libmlxc is not the counting build

@@ -6,15 +6,23 @@
 import type { Pointer } from "../backend/types.ts";
 import { backend } from "./native.ts";
 
-const PLACES = 64;
+const FIRST = 64;
+/** How many constants are kept at most: a power of two. */
+export const PLACES = 256;
 
-const memory = new ArrayBuffer(PLACES * 8);
+const memory = new ArrayBuffer((FIRST + PLACES) * 8);
 const view = new DataView(memory);
 let next = 0;
 
 /** Writes a handle down, and returns it. There are few such handles: those past the memory's end are not written. */
 export function kept(handle: Pointer): Pointer {
-  if (next < PLACES) view.setBigUint64(8 * next++, BigInt(handle), true);
+  if (next < FIRST) view.setBigUint64(8 * next++, BigInt(handle), true);
+  return handle;
+}
+
+/** Writes down the handle of a constant at its place, or 0 for none, and returns it. */
+export function keptConstant(place: number, handle: Pointer): Pointer {
+  view.setBigUint64(8 * (FIRST + place), BigInt(handle), true);
   return handle;
 }
 

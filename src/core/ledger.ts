@@ -222,14 +222,18 @@ function armCanary(): void {
   canary.register({}, undefined);
 }
 
-// A Worker ends before the process does, and its owners with it: what they still own is freed then.
-if (!isMainThread) {
+/** A Worker ends before the process does, and its owners with it: what they still own is freed then. */
+export function atThreadEnd(free: () => void): void {
+  if (isMainThread) return;
   process.once("exit", () => {
     // A callback that ends the thread has a native caller, which may still read.
-    if (nativeDepth > 0) return;
-    for (const entry of [...nursery, ...entries]) if (entry !== null) release(entry);
+    if (nativeDepth === 0) free();
   });
 }
+
+atThreadEnd(() => {
+  for (const entry of [...nursery, ...entries]) if (entry !== null) release(entry);
+});
 
 export interface MemoryReport {
   /** Bytes of the arrays that JavaScript owns now (an upper bound: views count in full, up to 1 GiB each). */

@@ -2,6 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import { type ArrayInput, MxArray } from "./array.ts";
+import { constant } from "./constants.ts";
 import { describe } from "./describe.ts";
 import type { Dtype } from "./dtype.ts";
 import { DisposedError, MlxError } from "./error.ts";
@@ -26,7 +27,7 @@ function arrayHandle(array: MxArray, op: string): Pointer {
 
 function scalarHandle(value: Scalar, dtype: Dtype, op: string, name: string): Pointer {
   try {
-    return holdArray(newScalar(value, dtype));
+    return typeof value === "number" ? constant(value, dtype) : holdArray(newScalar(value, dtype));
   } catch (error) {
     return refuse(new RangeError(`${op}: ${name}: ${(error as Error).message}.`));
   }
