@@ -1,13 +1,13 @@
 /** `mx.load` and `mx.loadFromBytes`: arrays from files. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { bool, checkOptions, isOptions, type MxArray, str, type StreamOrDevice } from "../core/call.ts";
 import { describe } from "../core/describe.ts";
 import { Device } from "../core/device.ts";
 import { MlxError } from "../core/error.ts";
-import { traced } from "../core/hooks.ts";
+import { traced, tracer } from "../core/hooks.ts";
 import { tidy } from "../core/scope.ts";
 import { Stream, streamHandle } from "../core/stream.ts";
 import { requireFile } from "./file-reader.ts";
@@ -102,7 +102,12 @@ export function load(path: string, ...rest: unknown[]): Loaded {
   const lazy = bool(options.lazy ?? false, "load", "lazy");
   const chosen = choose("load", formatOf(path, rest[0] ?? options.format), rest[1] ?? options.returnMetadata);
   const stream = streamHandle(onCpu(options.stream, "load"), "load");
-  return traced("io", "load", { path, format: chosen.format, lazy }, () => loadFile(path, chosen, lazy, stream));
+  const span = tracer === null ? null : tracer.begin("io", "load", { path, format: chosen.format, lazy });
+  try {
+    return loadFile(path, chosen, lazy, stream);
+  } finally {
+    span?.end({ bytes: statSync(path, { throwIfNoEntry: false })?.size ?? 0 });
+  }
 }
 
 function loadFile(path: string, chosen: Choice, lazy: boolean, stream: number): Loaded {

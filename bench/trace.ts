@@ -1,0 +1,95 @@
+/**
+ * What tracing costs: `bun bench/trace.ts [processes] [rounds]`. The library is bundled twice, as it is and with the
+ * hook's test taken out of the call funnel; each process loads both and times them in turns, so that what else runs on
+ * the machine meets both. The library with the test is timed again after it has recorded something.
+ */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { build, type Plugin } from "esbuild";
+
+const processes = Number(process.argv[2] ?? 9);
+const rounds = Number(process.argv[3] ?? 400);
+const here = join(import.meta.dir, "trace");
+const root = join(import.meta.dir, "..");
+const out = join(root, ".cache", "trace-bench");
+
+const test = /^\s*if \(opHook !== null\) .*;\n/gm;
+
+/** Takes the test out of the funnel; fails when there is none. */
+const withoutTest: Plugin = {
+  name: "without-test",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]core[\\/]call\.ts$/ }, async ({ path }) => {
+      const source = await Bun.file(path).text();
+      const contents = source.replace(test, "");
+      if (contents === source || /opHook\(/.test(contents)) throw new Error("the hook's test was not found in call.ts");
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
+async function bundle(name: string, plugins: Plugin[]): Promise<string> {
+  const outfile = join(out, `${name}.js`);
+  await build({
+    ...{ entryPoints: [join(here, "side.ts")], outfile, plugins, bundle: true, format: "esm", target: "esnext" },
+    ...{ platform: "node", external: ["bun:*"], logLevel: "silent" },
+  });
+  return outfile;
+}
+
+interface Pair {
+  tested: number;
+  bare: number;
+  difference: number;
+}
+interface Figures {
+  before: Pair;
+  after: Pair;
+  recorded: number;
+}
+
+mkdirSync(out, { recursive: true });
+const sides = [await bundle("with", []), await bundle("without", [withoutTest])];
+const library =
+  process.env["MLX_TS_LIBRARY"] ?? join(root, "native", "build", `${process.platform}-${process.arch}`, "lib");
+const figures: Figures[] = [];
+for (let i = 0; i < processes; i++) {
+  const result = Bun.spawnSync([process.execPath, join(here, "pair.ts"), ...sides, String(i), String(rounds)], {
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, MLX_TS_LIBRARY: library },
+  });
+  if (result.exitCode !== 0) throw new Error(result.stderr.toString());
+  figures.push(JSON.parse(result.stdout.toString()) as Figures);
+}
+
+const median = (list: number[]): number => list.toSorted((x, y) => x - y)[list.length >> 1]!;
+
+function line(title: string, pairs: Pair[]): string {
+  const bare = median(pairs.map((pair) => pair.bare));
+  const difference = median(pairs.map((pair) => pair.difference));
+  const spread = pairs.map((pair) => pair.difference).toSorted((x, y) => x - y);
+  const range = `${spread[0]!.toFixed(2)} to ${spread.at(-1)!.toFixed(2)} over the processes`;
+  const percent = ((100 * difference) / bare).toFixed(2);
+  return `  ${title.padEnd(44)} ${bare.toFixed(1).padStart(7)} ns without the test, ${difference.toFixed(2)} ns more with it: ${percent} % (${range})`;
+}
+
+console.log(`add(scalar, scalar), built and disposed; ${processes} processes of ${rounds} rounds in turns, medians`);
+console.log(
+  line(
+    "off",
+    figures.map(({ before }) => before),
+  ),
+);
+console.log(
+  line(
+    "off again, after a recording",
+    figures.map(({ after }) => after),
+  ),
+);
+console.log(
+  `  ${"recording".padEnd(44)} ${median(figures.map(({ recorded }) => recorded))
+    .toFixed(0)
+    .padStart(7)} ns an operation`,
+);

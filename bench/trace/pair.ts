@@ -1,0 +1,33 @@
+// One process of bench/trace.ts: loads both builds and times them in turns. Prints one JSON line.
+interface Side {
+  add(n: number): number;
+  addRecorded(n: number): number;
+  recordOnce(): void;
+}
+
+const [withTest = "", without = "", order = "0", rounds = "400"] = process.argv.slice(2);
+const tested = (await import(withTest)) as Side;
+const bare = (await import(without)) as Side;
+const sides = Number(order) % 2 === 0 ? [tested, bare] : [bare, tested];
+
+/** Medians of both sides over rounds in turns, and of the difference between neighbours. */
+function compare(n: number): { tested: number; bare: number; difference: number } {
+  for (const side of sides) side.add(100_000);
+  const figures = { tested: [] as number[], bare: [] as number[], difference: [] as number[] };
+  for (let round = 0; round < Number(rounds); round++) {
+    const pair = new Map<Side, number>();
+    // Each goes first in every other round.
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) pair.set(side, side.add(n));
+    figures.tested.push(pair.get(tested)!);
+    figures.bare.push(pair.get(bare)!);
+    figures.difference.push(pair.get(tested)! - pair.get(bare)!);
+  }
+  const median = (list: number[]): number => list.toSorted((x, y) => x - y)[list.length >> 1]!;
+  return { tested: median(figures.tested), bare: median(figures.bare), difference: median(figures.difference) };
+}
+
+const before = compare(3000);
+tested.recordOnce();
+const after = compare(3000);
+const recorded = Math.min(tested.addRecorded(20_000), tested.addRecorded(20_000), tested.addRecorded(20_000));
+console.log(JSON.stringify({ before, after, recorded }));
