@@ -63,8 +63,12 @@ test("a fine process, and a bounded one", async () => {
 });
 
 test("variables that make no sense", async () => {
-  expect((await traced("mx.add(1, 1)", { MLX_TS_TRACE_LIMIT: "many" })).output).toContain('MLX_TS_TRACE_LIMIT is "many"');
-  expect((await traced("mx.add(1, 1)", { MLX_TS_TRACE_FINE: "maybe" })).output).toContain('MLX_TS_TRACE_FINE is "maybe"');
+  expect((await traced("mx.add(1, 1)", { MLX_TS_TRACE_LIMIT: "many" })).output).toContain(
+    'MLX_TS_TRACE_LIMIT is "many"',
+  );
+  expect((await traced("mx.add(1, 1)", { MLX_TS_TRACE_FINE: "maybe" })).output).toContain(
+    'MLX_TS_TRACE_FINE is "maybe"',
+  );
   const result = await traced("mx.add(1, 1)", { MLX_TS_TRACE: join(folder, "none", "t.json") });
   expect(result.output).toContain("cannot be written");
   expect(result.code).not.toBe(0);
