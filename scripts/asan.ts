@@ -88,7 +88,7 @@ for (const [name, expected] of Object.entries(words.length > 0 ? {} : proofs)) {
   }
 }
 
-const files = [...new Bun.Glob("test/{asan,core,transforms}/**/*.test.ts").scanSync({ cwd: root })]
+const files = [...new Bun.Glob("test/{asan,core,storage,transforms}/**/*.test.ts").scanSync({ cwd: root })]
   .filter((file) => !file.includes("/fixtures/") && (words.length === 0 || words.some((word) => file.includes(word))))
   .sort();
 for (const file of files) {
@@ -132,7 +132,7 @@ async function runProgram(name: string): Promise<void> {
   }
   console.log(`ok   ${name}: ${total.passed - before.passed} of ${cases.length} cases without a report`);
 }
-for (const name of ["callbacks.ts", "workers.ts", "exits.ts"]) await runProgram(name);
+for (const name of ["callbacks.ts", "workers.ts", "storage.ts", "exits.ts"]) await runProgram(name);
 
 const parity = await runParity(join(root, "test/parity/data/cases.jsonl.gz"), {
   kinds: ["call", "dtype", "error"],
