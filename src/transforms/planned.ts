@@ -292,6 +292,7 @@ class Explicit {
   /** Waits for the oldest range in flight. */
   async finishOldest(): Promise<void> {
     const { arrays, entries, index } = this.#flights[0]!;
+    this.#run.signal?.throwIfAborted();
     await settled(arrays, op, this.#run.signal);
     this.#flights.shift();
     if (this.#run.combine !== undefined) this.#free(entries);

@@ -86,27 +86,42 @@ export interface Bounds {
 
 /** Runs `step` many times and judges what is left: no handle, no rescue by the ledger, little memory. */
 export function measureLoop(bounds: Bounds, step: (i: number) => void): Finding[] {
-  const { iterations, warm, growth } = bounds;
-  for (let i = 0; i < warm; i++) step(i);
+  for (let i = 0; i < bounds.warm; i++) step(i);
+  const judge = begin(bounds);
+  for (let i = 0; i < bounds.iterations; i++) step(i);
+  return judge();
+}
+
+/** The same for steps that are awaited, one after the other. */
+export async function measureAsyncLoop(bounds: Bounds, step: (i: number) => Promise<void>): Promise<Finding[]> {
+  for (let i = 0; i < bounds.warm; i++) await step(i);
+  const judge = begin(bounds);
+  for (let i = 0; i < bounds.iterations; i++) await step(i);
+  return judge();
+}
+
+/** Notes what there is; the function that it returns says what has been added. */
+function begin({ iterations, growth }: Bounds): () => Finding[] {
   const before = snapshot();
   const start = performance.now();
-  for (let i = 0; i < iterations; i++) step(i);
-  const ms = performance.now() - start;
-  // Before `settle`: a loop that leaves arrays behind must not be tidied up by the measurement.
-  const live = mx.memory().liveHandles - before.ledger;
-  const native = nativeHandles() - before.native;
-  const after = snapshot();
-  const grown = (after.rss - before.rss) / MB;
-  const rescued = after.rescued - before.rescued;
-  return [
-    { ok: live === 0, text: `${live} handles of the ledger left after ${iterations} iterations` },
-    { ok: native === 0, text: `${native} native handles left` },
-    { ok: rescued === 0, text: `${rescued} handles rescued by the ledger` },
-    {
-      ok: grown < growth,
-      text: `resident memory grew ${grown.toFixed(1)} MB (limit ${growth}), ${((ms * 1000) / iterations).toFixed(2)} us an iteration`,
-    },
-  ];
+  return () => {
+    const ms = performance.now() - start;
+    // Before `settle`: a loop that leaves arrays behind must not be tidied up by the measurement.
+    const live = mx.memory().liveHandles - before.ledger;
+    const native = nativeHandles() - before.native;
+    const after = snapshot();
+    const grown = (after.rss - before.rss) / MB;
+    const rescued = after.rescued - before.rescued;
+    return [
+      { ok: live === 0, text: `${live} handles of the ledger left after ${iterations} iterations` },
+      { ok: native === 0, text: `${native} native handles left` },
+      { ok: rescued === 0, text: `${rescued} handles rescued by the ledger` },
+      {
+        ok: grown < growth,
+        text: `resident memory grew ${grown.toFixed(1)} MB (limit ${growth}), ${((ms * 1000) / iterations).toFixed(2)} us an iteration`,
+      },
+    ];
+  };
 }
 
 /** Counts the wrong values of a loop; one is too many. */
