@@ -133,7 +133,18 @@ export type { IndexPart, SliceText } from "./ops/indexing/parts.ts";
 export type { ArrayAt } from "./ops/indexing/update.ts";
 
 // At once, before anything is computed, and only where it is asked for: a program that is not traced loads no tracer.
-if (globalThis.process?.env["MLX_TS_TRACE"]) {
-  const tracing = createRequire(import.meta.url)("mlx-ts/trace") as { startFromEnvironment(): void };
+if (globalThis.process?.env["MLX_TS_TRACE"]) startTracing();
+
+function startTracing(): void {
+  let tracing: { startFromEnvironment(): void };
+  try {
+    tracing = createRequire(import.meta.url)("mlx-ts/trace") as typeof tracing;
+  } catch (error) {
+    // A bundle does not hold what nothing in it imports.
+    console.error(
+      `mlx-ts: MLX_TS_TRACE is set, but mlx-ts/trace was not found, as in a bundled program: tracing begins only where the program imports it and calls startFromEnvironment(). ${String(error)}`,
+    );
+    return;
+  }
   tracing.startFromEnvironment();
 }

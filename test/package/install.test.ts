@@ -115,11 +115,20 @@ describe("in a folder with nothing but `bun add mlx-ts`", () => {
     expect(output).toContain(join(user, "node_modules/@mlx-ts"));
   });
 
+  test("MLX_TS_TRACE finds the tracer in the package", async () => {
+    const trace = join(user, "trace.json");
+    const result = await run([process.execPath, "program.js"], user, { MLX_TS_TRACE: trace });
+    expect([result.code, result.output.includes("events written to")]).toEqual([0, true]);
+    const { traceEvents } = JSON.parse(readFileSync(trace, "utf8")) as { traceEvents: { cat?: string }[] };
+    expect(traceEvents.some(({ cat }) => cat === "op")).toBe(true);
+  });
+
   test("a TypeScript program is checked against the published types", async () => {
     writeFileSync(
       join(user, "typed.ts"),
       `import * as mx from "mlx-ts";
        import { symbols } from "mlx-ts/ffi";
+       import * as trace from "mlx-ts/trace";
        using x: mx.Array = mx.array([1, 2]);
        const dtype: mx.Dtype = x.dtype;
        const sum: mx.Array = x.add(1).sum();
@@ -127,7 +136,9 @@ describe("in a folder with nothing but `bun add mlx-ts`", () => {
        mx.add(x, "text");
        // @ts-expect-error: a promise would outlive its scope
        mx.tidy(async () => x);
-       console.log(dtype, sum, symbols.mlx_add.args.length);`,
+       using recording: trace.Recording = trace.record({ fine: false });
+       const answer: number = trace.span("step", () => 42);
+       console.log(dtype, sum, symbols.mlx_add.args.length, recording.dropped, answer);`,
     );
     const options = { target: "esnext", module: "preserve", moduleResolution: "bundler", strict: true, noEmit: true };
     const compilerOptions = { ...options, lib: ["esnext", "dom"], types: [], skipLibCheck: false };
