@@ -110,25 +110,24 @@ function causalBounds(task: OwnTask): Bounds {
 
 /** Rows that each see every key: all ranges cost the same a row, so the remainder is spread in closed form. */
 function evenBounds({ n, align, mostRows: most, firstPairs, pairs }: OwnTask): Bounds {
-  const within = (budget: number): number => {
-    const rows = Math.min(Math.floor(budget / n), most);
-    return rows >= n ? n : Math.floor(rows / align) * align;
-  };
-  const widest = within(pairs);
-  const first = within(Math.min(firstPairs, pairs));
-  if (first >= n) return { bounds: Int32Array.of(0, n) };
-  if (first === 0) return { stuckAt: 0 };
-  if (widest === 0) return { stuckAt: first };
+  // Only the last range may end within a block, so it alone may use all rows of the budget.
+  const rows = Math.min(Math.floor(pairs / n), most);
+  const widest = Math.floor(rows / align);
   const shared = firstPairs < pairs;
-  const rest = shared ? n - first : n;
-  const parts = Math.ceil(rest / widest);
-  // In blocks, so that every bound but the last is a multiple of align: the first ranges take one block more.
+  const firstRows = Math.min(Math.floor(firstPairs / n), rows);
+  if (firstRows >= n) return { bounds: Int32Array.of(0, n) };
+  const from = shared ? Math.floor(firstRows / align) * align : 0;
+  if (shared && from === 0) return { stuckAt: 0 };
+  const rest = n - from;
+  if (widest === 0 && rest > rows) return { stuckAt: from };
+  const parts = rest <= rows ? 1 : 1 + Math.ceil((rest - rows) / (widest * align));
   const blocks = Math.ceil(rest / align);
-  const fewer = Math.floor(blocks / parts);
-  const longer = blocks % parts;
+  const fewer = Math.min(widest, Math.floor(blocks / parts));
+  // The first ranges take one block more, unless only the last one has room for it.
+  const longer = blocks > parts * widest ? 0 : blocks % parts;
   const bounds = new Int32Array(parts + (shared ? 2 : 1));
   let at = 0;
-  if (shared) bounds[++at] = first;
+  if (shared) bounds[++at] = from;
   for (let i = 1; i < parts; i++) {
     bounds[at + 1] = bounds[at]! + (i <= longer ? fewer + 1 : fewer) * align;
     at++;

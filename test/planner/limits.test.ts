@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import {
+  cudaLimits,
+  firstTrigger,
+  metalLimits,
+  PlannerError,
+  type PlannerErrorCode,
+  simulate,
+  type SimulatedOp,
+} from "../../src/planner/index.ts";
+
+function refusal(run: () => unknown): [PlannerErrorCode, string] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof PlannerError) return [error.code, error.field];
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+const pair = ({ maxOps, maxMb }: { maxOps: number; maxMb: number }): [number, number] => [maxOps, maxMb];
+
+describe("limits", () => {
+  test("by the last letter of Metal's architecture", () => {
+    expect(pair(metalLimits("applegpu_g15p"))).toEqual([20, 40]);
+    expect(pair(metalLimits("applegpu_g15g"))).toEqual([40, 40]);
+    expect(pair(metalLimits("applegpu_g15s"))).toEqual([50, 50]);
+    expect(pair(metalLimits("applegpu_g15d"))).toEqual([50, 50]);
+    expect(pair(metalLimits("somethingElse"))).toEqual([40, 40]);
+    expect(firstTrigger(metalLimits("applegpu_g15s"))).toEqual({ ops: 51, elements: 53_477_376 });
+  });
+
+  test("by CUDA's compute capability", () => {
+    const table = { "8.0": [20, 400], "9.0": [100, 1000], "10.0": [100, 1000], "12.0": [100, 1000], "12.1": [20, 25] };
+    for (const [capability, limits] of Object.entries(table))
+      expect(pair(cudaLimits(capability))).toEqual(limits as never);
+    for (const other of ["7.5", "8.6", "8.9", "10.3"]) expect(pair(cudaLimits(other))).toEqual([20, 100]);
+  });
+
+  test("the environment's numbers are read as C reads them, and are said to come from there", () => {
+    const read = (text: string): number =>
+      metalLimits("applegpu_g13s", { environment: { MLX_MAX_OPS_PER_BUFFER: text } }).maxOps;
+    const texts = { "": 0, abc: 0, "2000": 2000, " 12": 12, "+7": 7, "-1": -1, "50.9": 50, "1e3": 1, "0x10": 0 };
+    for (const [text, value] of Object.entries(texts)) expect([text, read(text)]).toEqual([text, value]);
+    expect(read("4294967297")).toBe(1);
+    expect(read("99999999999999999999")).toBe(-1);
+    const limits = metalLimits("applegpu_g13s", {
+      environment: { MLX_METAL_GPU_ARCH: "applegpu_g13p", MLX_MAX_MB_PER_BUFFER: "2000" },
+    });
+    expect(limits).toMatchObject({ maxOps: 20, maxMb: 2000, architecture: "applegpu_g13p" });
+    expect(limits.sources).toEqual({ maxOps: "architecture", maxMb: "environment" });
+    expect(limits.architectureSource).toBe("environment");
+    expect(cudaLimits("9.0", { environment: { MLX_MAX_OPS_PER_BUFFER: "3" } }).sources.maxOps).toBe("environment");
+  });
+
+  test("versions of MLX before 0.23.0 had another rule, which is refused", () => {
+    const of = (mlxVersion: string) => () => metalLimits("applegpu_g13s", { mlxVersion });
+    for (const old of ["0.22.1", "0.1.0", "0.22"])
+      expect(refusal(of(old))).toEqual(["unsupportedVersion", "mlxVersion"]);
+    for (const known of ["0.23.0", "0.32.4", "0.33.0rc1", "1.0"]) expect(of(known)().mlxVersion).toBe(known);
+    for (const none of ["", "new", "v0.32"]) expect(refusal(of(none))).toEqual(["badInput", "mlxVersion"]);
+    expect(refusal(() => cudaLimits("9.0", { mlxVersion: "0.22.0" }))).toEqual(["unsupportedVersion", "mlxVersion"]);
+  });
+
+  test("names that are none are refused", () => {
+    expect(refusal(() => metalLimits(""))).toEqual(["badInput", "architecture"]);
+    expect(refusal(() => metalLimits("x", { environment: { MLX_METAL_GPU_ARCH: "" } }))).toEqual([
+      "badInput",
+      "architecture",
+    ]);
+    expect(refusal(() => cudaLimits("sm90"))).toEqual(["badInput", "computeCapability"]);
+  });
+});
+
+describe("the simulator", () => {
+  const limits = metalLimits("applegpu_g13s");
+  const op = (dispatches: number, reads: [string, number][] = [], more: Partial<SimulatedOp> = {}): SimulatedOp => ({
+    dispatches,
+    reads: reads.map(([bufferId, dataSize]) => ({ bufferId, dataSize })),
+    writes: [],
+    ...more,
+  });
+
+  test("2,000 products: 39 commits at 51 operations, and what is left", () => {
+    const buffers = simulate([...Array.from({ length: 2000 }, () => op(1, [["a", 4096]])), { marker: "evalEnd" }], {
+      limits,
+    });
+    expect(buffers.slice(0, -1).every(({ ops, reason }) => ops === 51 && reason === "ops")).toBe(true);
+    expect(buffers).toHaveLength(40);
+    expect(buffers.at(-1)).toMatchObject({ ops: 11, reason: "finalize" });
+  });
+
+  test("limits are looked at once an operation: several dispatches do not come apart", () => {
+    expect(simulate([op(49), op(120), op(1)], { limits }).map(({ ops, reason }) => [ops, reason])).toEqual([
+      [169, "ops"],
+      [1, "open"],
+    ]);
+  });
+
+  test("a view binds nothing; an event forgets what was seen, not what was counted", () => {
+    const large: [string, number] = ["a", 30 * 2 ** 20];
+    expect(simulate([op(0, [large]), op(1, [large]), op(1, [large])], { limits })).toMatchObject([{ units: 30 }]);
+    expect(simulate([op(1, [large]), { marker: "event" }, op(1, [large])], { limits })).toMatchObject([
+      { units: 60, reason: "elements", endOp: 3 },
+    ]);
+  });
+
+  test("synchronize and the end of an evaluation commit; what is open before counts", () => {
+    const buffers = simulate([op(1), { marker: "synchronize" }, op(2, [["a", 5]], { seconds: 0.5, assumed: true })], {
+      limits,
+      initial: { ops: 48, elements: 7, seconds: 1, seen: ["b"] },
+    });
+    expect(buffers).toMatchObject([
+      { ops: 49, elements: 7, seconds: 1, reason: "synchronize", assumed: false },
+      { firstOp: 2, endOp: 3, ops: 2, elements: 5, seconds: 0.5, reason: "open", assumed: true },
+    ]);
+  });
+
+  test("on CUDA each reference counts, and no output", () => {
+    const write = { writes: [{ bufferId: "out", dataSize: 2 ** 30 }] };
+    const one = op(1, [["a", 60 * 2 ** 20]], write);
+    expect(simulate([one, one, one], { limits: cudaLimits("7.5") })).toMatchObject([
+      { ops: 2, units: 120, reason: "elements" },
+      { ops: 1, units: 60, reason: "open" },
+    ]);
+  });
+
+  test("no operations, no buffers", () => {
+    expect(simulate([], { limits })).toEqual([]);
+    expect(simulate([{ marker: "evalEnd" }], { limits })).toMatchObject([{ ops: 0, reason: "finalize" }]);
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, test } from "bun:test";
+import {
+  attentionWork,
+  cudaLimits,
+  formatPlan,
+  metalLimits,
+  type PlanOptions,
+  PlannerError,
+  type PlannerErrorCode,
+  planRanges,
+  reportPlan,
+} from "../../src/planner/index.ts";
+
+const limits = metalLimits("applegpu_g13s");
+const dkv = attentionWork({ pass: "dkv", n: 8192, d: 128, hq: 32, hkv: 8 });
+const plain = { ...dkv, rate: 1.85794e12, limits } satisfies PlanOptions;
+
+function refusal(options: Partial<PlanOptions>): [PlannerErrorCode, string] {
+  try {
+    planRanges({ ...plain, ...options } as PlanOptions);
+  } catch (error) {
+    if (error instanceof PlannerError) return [error.code, error.field];
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("bad input is refused, with the field named", () => {
+  const nothing = undefined as never;
+  const cases: [Partial<PlanOptions>, string][] = [
+    ...[0, -1, 1.5, Number.NaN, 2 ** 40, nothing].map((queryRows) => [{ queryRows }, "queryRows"] as never),
+    ...[0, -1, 0.5, 2 ** 60].map((pairCost) => [{ pairCost }, "pairCost"] as never),
+    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY, nothing].map((rate) => [{ rate }, "rate"] as never),
+    ...[0, -1, 2, Number.NaN].map((safetyFactor) => [{ safetyFactor }, "safetyFactor"] as never),
+    ...[0, -1, Number.NaN, Number.POSITIVE_INFINITY].map(
+      (budgetSeconds) => [{ budgetSeconds }, "budgetSeconds"] as never,
+    ),
+    ...[0, -32, 1.5, Number.NaN].map((blockAlign) => [{ blockAlign }, "blockAlign"] as never),
+    ...[0, 1.5].map((opsPerRange) => [{ opsPerRange }, "opsPerRange"] as never),
+    [{ limits: { maxOps: 0, maxMb: 50 } }, "limits.maxOps"],
+    [{ limits: { maxOps: 50, maxMb: -1 } }, "limits.maxMb"],
+    [{ limits: { maxOps: 1.5, maxMb: 50 } }, "limits.maxOps"],
+    [{ mode: "packed", limits: nothing }, "limits"],
+    [{ strategy: "published", limits: nothing }, "limits"],
+    [{ mode: "eager" as never }, "mode"],
+    [{ strategy: "greedy" as never }, "strategy"],
+    [{ causal: 1 as never }, "causal"],
+    [{ inputs: [{ bufferId: "a", dataSize: -1 }] }, "inputs[0].dataSize"],
+    [{ inputs: 5 as never }, "inputs"],
+    [{ outputElements: 5 as never }, "outputElements"],
+    [{ mode: "packed", inputs: [], outputElements: () => -1 }, "outputElements"],
+    [{ mode: "packed", inputs: [], outputElements: () => Number.NaN }, "outputElements"],
+    [{ initial: { ops: -1 } }, "initial.ops"],
+    [{ initial: { elements: 0.5 } }, "initial.elements"],
+    [{ initial: { seconds: Number.NaN } }, "initial.seconds"],
+    [{ memory: { inputBytes: -1 } }, "memory.inputBytes"],
+    [{ memory: { rangeBytes: () => Number.NaN } }, "memory.rangeBytes"],
+    [{ memory: { workspaceBytes: Number.POSITIVE_INFINITY } }, "memory.workspaceBytes"],
+    [{ memory: { window: 0 } }, "memory.window"],
+  ];
+  test.each(cases)("%p", (options, field) => expect(refusal(options)).toEqual(["badInput", field]));
+
+  test("shapes of attention", () => {
+    const shape = { pass: "dkv", n: 8, d: 8, hq: 4, hkv: 2 } as const;
+    for (const [field, value] of [
+      ["n", 0],
+      ["d", 1.5],
+      ["hq", 0],
+      ["hkv", 3],
+      ["b", -1],
+      ["pass", "bwd"],
+    ] as const)
+      expect(() => attentionWork({ ...shape, [field]: value })).toThrow(field);
+    expect(() => attentionWork({ ...shape, hkv: 3 })).toThrow("no multiple");
+  });
+
+  test("an error is a RangeError with a name", () => {
+    const error = new PlannerError("badInput", "rate", "no");
+    expect(error).toBeInstanceOf(RangeError);
+    expect(`${error}`).toBe("PlannerError: planner: rate: no");
+  });
+});
+
+describe("what is refused for the budget", () => {
+  test("one block over it", () => {
+    expect(refusal({ rate: 1e6 })).toEqual(["unitOverBudget", "budgetSeconds"]);
+    expect(refusal({ rate: 1e6, mode: "packed" })).toEqual(["unitOverBudget", "budgetSeconds"]);
+    expect(refusal({ rate: 1e6, causal: false })).toEqual(["unitOverBudget", "budgetSeconds"]);
+  });
+
+  test("packing that the limits do not end in time", () => {
+    const tiny = { inputs: [], limits: { maxOps: 5000, maxMb: 5000 } };
+    expect(refusal({ ...tiny, mode: "packed", rate: 2e10, blockAlign: 32 })).toEqual([
+      "packedOverBudget",
+      "budgetSeconds",
+    ]);
+    expect(refusal({ mode: "packed", initial: { seconds: 0.5 } })).toEqual(["packedOverBudget", "initial.seconds"]);
+  });
+
+  test("an explicit plan commits what is open first, when the two do not fit into one buffer", () => {
+    const free = planRanges({ ...plain, initial: { seconds: 0.1 } });
+    expect(free.commitFirst).toBe(false);
+    expect(free.buffers[0]!.seconds).toBeGreaterThan(0.1);
+    const full = planRanges({ ...plain, initial: { ops: 7, seconds: 0.5 } });
+    expect(full.commitFirst).toBe(true);
+    expect([...full]).toEqual([...planRanges(plain)]);
+    expect(full.buffers[0]!.ops).toBe(1);
+  });
+});
+
+describe("the first buffer", () => {
+  const options = { ...plain, rate: 9.2897e11 * 0.02, blockAlign: 32, mode: "packed" } satisfies PlanOptions;
+
+  test("counters that are past the limits are those of a buffer that is gone", () => {
+    const closed = planRanges({ ...options, initial: { ops: 51, seconds: 0.4 } });
+    expect(closed.buffers).toEqual(planRanges(options).buffers);
+    const near = planRanges({ ...options, initial: { ops: 50, seconds: 0.4 } });
+    expect(near.buffers[0]).toMatchObject({ ops: 51, reason: "ops", endRange: 1 });
+    expect(near.buffers[0]!.seconds).toBeLessThanOrEqual(0.5);
+  });
+
+  test("inputs that were seen are not counted again; without ids, what is certain is", () => {
+    const inputs = [{ bufferId: "a", dataSize: 30 * 2 ** 20 }];
+    const units = (initial: PlanOptions["initial"]): number =>
+      planRanges({ ...plain, inputs, initial: initial! }).buffers[0]!.units;
+    expect(units({ elements: 2 ** 20, seen: ["a"] })).toBe(1);
+    expect(units({ elements: 2 ** 20, seen: ["b"] })).toBe(31);
+    expect(units({ elements: 2 ** 20 })).toBe(30);
+    expect(units({ elements: 40 * 2 ** 20 })).toBe(40);
+  });
+
+  test("views of one buffer count once, by the first", () => {
+    const shape = { pass: "forward", n: 8192, d: 128, hq: 32, hkv: 8 } as const;
+    const { inputs, ...rest } = attentionWork({ ...shape, bufferIds: { q: "qkv", k: "qkv", v: "qkv" } });
+    const plan = planRanges({ ...rest, inputs, rate: 1e13, limits });
+    // 32 units of queries and 4,128 elements a row, where distinct buffers would have 48 and the same.
+    expect(plan.buffers[0]!.elements).toBe(8192 * 32 * 128 + plan.range(0)[1] * 4128);
+  });
+});
+
+test("plans at the edges: one row, an alignment past the rows, one pair", () => {
+  expect([...planRanges({ queryRows: 1, pairCost: 1, rate: 1e9 })]).toEqual([[0, 1]]);
+  expect([...planRanges({ ...plain, queryRows: 5, blockAlign: 4096 })]).toEqual([[0, 5]]);
+  expect([...planRanges({ queryRows: 3, pairCost: 1, rate: 6, safetyFactor: 1, causal: false })]).toEqual([
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ]);
+  expect(() => planRanges(plain).range(99)).toThrow("range: expected an integer from 0 to 1");
+  // The last range alone may end within a block: 68 rows fit where the next multiple of 32 would not.
+  const tail = planRanges({
+    queryRows: 132,
+    pairCost: 1,
+    rate: 69 * 132,
+    budgetSeconds: 1,
+    safetyFactor: 1,
+    causal: false,
+    blockAlign: 32,
+  });
+  expect([...tail]).toEqual([
+    [0, 64],
+    [64, 132],
+  ]);
+});
+
+describe("memory", () => {
+  const long = { ...attentionWork({ pass: "dkv", n: 131_072, d: 128, hq: 32, hkv: 8 }), rate: 1.85794e12, limits };
+
+  test("a pair of float32 gradients a range, 1 GiB at 131,072 rows, and a window of two", () => {
+    const plan = planRanges(long);
+    expect(plan.memory).toMatchObject({ bytesPerRange: 2 ** 30, window: 2, peakBytes: 3 * 2 ** 30 });
+  });
+
+  test("packed: as many as MLX lets be active", () => {
+    expect(planRanges({ ...long, mode: "packed" }).memory).toMatchObject({ window: 11, peakBytes: 12 * 2 ** 30 });
+    const limited = { ...long.memory, limitBytes: 8 * 2 ** 30 };
+    expect(() => planRanges({ ...long, mode: "packed", memory: limited })).toThrow("11 ranges");
+    expect(planRanges({ ...long, memory: limited }).memory.window).toBe(4);
+    expect(planRanges({ ...long, memory: { ...limited, window: 3 } }).memory.window).toBe(3);
+  });
+
+  test("12 ranges of 12,288 rows at once: inputs and 13 pairs", () => {
+    const { memory, ...work } = attentionWork({ pass: "dkv", n: 12_288, d: 128, hq: 32, hkv: 8 });
+    const plan = planRanges({ ...work, rate: 2e12, limits, memory: { ...memory, window: 12 }, budgetSeconds: 0.11 });
+    expect(plan.count).toBe(12);
+    expect(plan.memory.inputBytes).toBe(254_803_968);
+    expect(plan.memory.inputBytes + plan.memory.peakBytes).toBe(1_563_426_816);
+  });
+
+  test("a limit shortens ranges whose workspace grows with their rows", () => {
+    const workspaceBytes = (r0: number, r1: number): number => 32 * (r1 - r0) * r1 * 4;
+    const limitBytes = long.memory.inputBytes! + 2 * 2 ** 30 + 2 ** 32;
+    const plan = planRanges({ ...long, blockAlign: 32, memory: { ...long.memory, workspaceBytes, limitBytes } });
+    const widest = Math.max(...[...plan].map(([r0, r1]) => r1 - r0));
+    expect(widest).toBe(256);
+    expect(plan.memory.window).toBe(1);
+    expect(plan.memory.inputBytes + plan.memory.peakBytes).toBeLessThanOrEqual(limitBytes);
+    const refused = { ...long.memory, workspaceBytes, limitBytes: long.memory.inputBytes! };
+    expect(refusal({ ...long, memory: refused })).toEqual(["memoryOverLimit", "memory.limitBytes"]);
+  });
+});
+
+describe("the report", () => {
+  const environment = { MLX_MAX_OPS_PER_BUFFER: "2000" };
+  const resolved = metalLimits("applegpu_g13s", { environment, mlxVersion: "0.40.0" });
+  const plan = planRanges({ ...plain, rate: 1.85794e11, limits: resolved });
+
+  test("as data: version, architecture, limits and where each comes from", () => {
+    const report = JSON.parse(JSON.stringify(reportPlan(plan)));
+    expect(report.limits).toEqual({
+      ...{ maxOps: 2000, maxMb: 50, maxOpsSource: "environment", maxMbSource: "architecture" },
+      ...{ backend: "metal", mlxVersion: "0.40.0", architecture: "applegpu_g13s", architectureSource: "argument" },
+    });
+    expect(report.ranges).toEqual([...plan]);
+    expect(report.buffers).toHaveLength(plan.count);
+    expect(report.totalMacs).toBe(String((8192n * 8193n * 16384n) / 2n));
+    expect(report.notes.some((note: string) => note.includes("0.40.0 was not looked at"))).toBe(true);
+  });
+
+  test("as text", () => {
+    const lines = formatPlan(plan, { buffers: 1 }).split("\n");
+    expect(lines).toContain("MLX:          0.40.0");
+    expect(lines).toContain("architecture: applegpu_g13s (argument)");
+    expect(lines).toContain("limits:       2000 ops (environment), 50 x 2^20 elements (architecture)");
+    expect(lines.some((line) => line === `  ... ${plan.count - 2} more`)).toBe(true);
+    const bare = formatPlan(planRanges({ queryRows: 10, pairCost: 1, rate: 1e9 }));
+    expect(bare).toContain("none given: each range ends with an evaluation");
+    const cuda = formatPlan(planRanges({ ...plain, limits: cudaLimits("9.0") }));
+    expect(cuda).toContain("capability:   9.0 (argument)");
+  });
+
+  test("a published plan that breaks the budget says so", () => {
+    const fused = attentionWork({
+      pass: "forward",
+      n: 8192,
+      d: 128,
+      hq: 32,
+      hkv: 8,
+      bufferIds: { q: "x", k: "x", v: "x" },
+    });
+    const options = {
+      ...fused,
+      rate: 137_455_730_688,
+      safetyFactor: 1,
+      limits,
+      mode: "packed",
+      strategy: "published",
+    } as const;
+    expect(reportPlan(planRanges(options)).notes.join()).toContain("Over the budget");
+  });
+});
