@@ -81,6 +81,9 @@ async function declare(): Promise<void> {
   }
 }
 
+/** Entry points without a native call, which run in any runtime. */
+const portable: readonly string[] = ["./planner"];
+
 function exportsOf(): Record<string, unknown> {
   const table: Record<string, unknown> = {};
   for (const [name, source] of entries) {
@@ -89,7 +92,7 @@ function exportsOf(): Record<string, unknown> {
       types: `./types/src/${base}.d.ts`,
       bun: `./dist/${base}.js`,
       // Every other runtime, and every bundler for one, gets one clear sentence.
-      default: "./dist/unsupported.js",
+      default: portable.includes(name) ? `./dist/${base}.js` : "./dist/unsupported.js",
     };
   }
   return { ...table, "./package.json": "./package.json" };

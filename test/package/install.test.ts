@@ -177,6 +177,62 @@ describe("in a folder with nothing but `bun add mlx-ts`", () => {
   });
 });
 
+describe("the planner runs in other runtimes too:", () => {
+  const planning = `
+    import { attentionWork, formatPlan, metalLimits, planRanges } from "mlx-ts/planner";
+    const work = attentionWork({ pass: "dkv", n: 8192, d: 128, hq: 32, hkv: 8 });
+    const plan = planRanges({ ...work, rate: 7.33e11, limits: metalLimits("applegpu_g13s") });
+    globalThis.result = JSON.stringify([...plan.bounds]);
+    if (!formatPlan(plan).includes("applegpu_g13s")) throw new Error("no report");
+  `;
+  const bounds = "[0,4096,5793,7095,8192]";
+
+  test("Bun", async () => {
+    writeFileSync(join(user, "plan.js"), `${planning}; console.log(globalThis.result);`);
+    expect((await must([process.execPath, "plan.js"], user)).trim()).toBe(bounds);
+  });
+
+  test("Node.js", async () => {
+    const node = Bun.which("node");
+    if (node === null) throw new Error("this test needs Node.js, which npx comes with");
+    writeFileSync(join(user, "plan.mjs"), `${planning}; console.log(globalThis.result);`);
+    expect((await must([node, "plan.mjs"], user)).trim()).toBe(bounds);
+  });
+
+  test("a bundle for the browser", async () => {
+    const { build } = await import("esbuild");
+    writeFileSync(join(user, "plan-browser.js"), planning);
+    const bundle = await build({
+      ...{ absWorkingDir: user, entryPoints: ["plan-browser.js"], bundle: true, write: false },
+      ...{ platform: "browser", format: "iife", logLevel: "silent" },
+    });
+    const context: { result?: string } = {};
+    runInNewContext(bundle.outputFiles[0]?.text ?? "", context);
+    expect(context.result).toBe(bounds);
+  });
+
+  test("its types", async () => {
+    writeFileSync(
+      join(user, "plan.ts"),
+      `import { attentionWork, type Plan, planRanges } from "mlx-ts/planner";
+       const work = attentionWork({ pass: "dq", n: 8, d: 8, hq: 2, hkv: 1 });
+       const explicit: Plan<"explicit"> = planRanges({ ...work, rate: 1e9 });
+       const packed: Plan<"packed"> = planRanges({ ...work, rate: 1e9, mode: "packed", limits: { maxOps: 50, maxMb: 50 } });
+       // @ts-expect-error: another mode
+       const wrong: Plan<"packed"> = explicit;
+       for (const [r0, r1] of packed) console.log(r0 + r1, wrong.count);`,
+    );
+    const options = { target: "esnext", module: "preserve", moduleResolution: "bundler", strict: true, noEmit: true };
+    const compilerOptions = { ...options, lib: ["esnext", "dom"], types: [], skipLibCheck: false };
+    writeFileSync(join(user, "tsconfig.plan.json"), JSON.stringify({ compilerOptions, files: ["plan.ts"] }));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const config = join(user, "tsconfig.plan.json");
+    const result = await run([process.execPath, "--bun", tsc, "-p", config, "--pretty", "false"], user);
+    expect(result.output).toBe("");
+    expect(result.code).toBe(0);
+  });
+});
+
 describe("in other runtimes, one clear sentence:", () => {
   const sentence = /mlx-ts calls MLX through bun:ffi and needs Bun 1\.4\.5 or newer; this is (.*?)\. Install Bun/;
 
