@@ -10,15 +10,9 @@ import { functions as C } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { collected } from "../collected.ts";
 import { refusal, root, scoped } from "../helpers.ts";
+import { numbers } from "./numbers.ts";
 
 const liveArrays = (): number => Number(C.mlxts_live_arrays());
-
-function numbers(...shape: number[]): mx.Array {
-  const size = shape.reduce((product, length) => product * length, 1);
-  const array = mx.tidy(() => mx.arange(size, { dtype: "float32" }).reshape(shape));
-  mx.eval(array);
-  return array;
-}
 
 describe("a capsule", () => {
   scoped("is DLPack's structure: version, flags, device, type, shape, strides", () => {

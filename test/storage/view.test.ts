@@ -7,14 +7,13 @@ import { functions as C, handleOf } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { collected } from "../collected.ts";
 import { refusal, scoped, untyped } from "../helpers.ts";
+import { computed } from "./numbers.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "mlx-ts-view-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function numbers(size: number, from = 0): mx.Array {
-  const array = mx.arange(from, from + size, { dtype: "float32" });
-  mx.eval(array);
-  return array;
+  return computed(mx.arange(from, from + size, { dtype: "float32" }));
 }
 
 const storageOf = (array: mx.Array): number => Number(C.mlxts_array_storage_id(handleOf(array, "test")));
