@@ -3,7 +3,7 @@
  * is there, puts its own events in, and moves the whole into place, so that the file is valid at any moment.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MlxError } from "../core/error.ts";
 import { processKey, tid } from "./clock.ts";
@@ -12,8 +12,8 @@ import type { TraceEvent, TraceFile } from "./chrome.ts";
 /** Names the run: what does not belong to it is overwritten. Children get it through their environment. */
 export const sessionVariable = "MLX_TS_TRACE_SESSION";
 
-// A process that died holding the lock must not block the others for ever.
-const STALE = 10_000;
+// Milliseconds that a file is written in at most: whoever holds the lock for longer is not coming back.
+const LONGEST = 10_000;
 
 export function session(): string {
   return process.env[sessionVariable] ?? processKey();
@@ -62,24 +62,36 @@ function identity({ ph, pid, tid, ts, dur, name, id }: TraceEvent): string {
   return [ph, pid, tid, ts, dur, id, name].join(" ");
 }
 
+/** Whether the process that wrote a lock has gone, or has held it for too long. */
+function isStale(lock: string): boolean {
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > LONGEST) return true;
+    const owner = Number(readFileSync(lock, "utf8"));
+    // Its owner may not have written its number yet.
+    if (owner > 0) process.kill(owner, 0);
+    return false;
+  } catch (error) {
+    // No such process. Where the lock itself has gone meanwhile, the next attempt will tell.
+    return (error as { code?: string }).code === "ESRCH";
+  }
+}
+
 function locked(path: string, work: () => void): void {
   const lock = `${path}.lock`;
-  const until = Date.now() + STALE;
   for (;;) {
     try {
-      mkdirSync(lock);
+      writeFileSync(lock, String(process.pid), { flag: "wx" });
       break;
     } catch (error) {
       if ((error as { code?: string }).code !== "EEXIST") throw error;
-      const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-      if (Date.now() - made > STALE || Date.now() > until) rmSync(lock, { recursive: true, force: true });
+      if (isStale(lock)) rmSync(lock, { force: true });
       else Bun.sleepSync(2);
     }
   }
   try {
     work();
   } finally {
-    rmdirSync(lock);
+    rmSync(lock, { force: true });
   }
 }
 
