@@ -23,7 +23,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   set_cache_limit: "memory is core's",
   set_wired_limit: "memory is core's",
   clear_cache: "memory is core's",
-  from_dlpack: "exchange with other libraries is the storage layer's",
+  from_dlpack: "taking in foreign memory has no source in JavaScript; the storage layer gives out",
   save: "files are io's",
   savez: "files are io's",
   savez_compressed: "files are io's",

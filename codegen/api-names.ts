@@ -19,8 +19,8 @@ export const renamed: Readonly<Record<string, readonly [here: string, reason: st
 
 /** Names of Python that are not here, and what to do instead. */
 export const absent: Readonly<Record<string, string>> = {
-  from_dlpack: "`mx.array(typedArray, { shape })` copies host data; JavaScript has no DLPack",
-  DLPackCompatible: "JavaScript has no DLPack",
+  from_dlpack: "`mx.array(typedArray, { shape })` copies host data; nothing in JavaScript offers DLPack",
+  DLPackCompatible: "nothing in JavaScript offers DLPack",
   ArrayLike: "Python's protocol for foreign objects; give their typed array to `mx.array`",
   "fast.precompiled_cuda_kernel": "mlx-c does not offer it; `mx.fast.cudaKernel` compiles from source",
 };
@@ -43,5 +43,5 @@ export const protocol: readonly (readonly [python: string, here: string])[] = [
   ["`__copy__`, `__deepcopy__`", "not needed: arrays are immutable; `x.astype(x.dtype)` gives a handle of its own"],
   ["`__getstate__`, `__setstate__`", "`mx.save`, `mx.load`; pickle is Python's own"],
   ["`__array__`, `__array_namespace__`", "`x.toTypedArray()`; NumPy's protocols"],
-  ["`__dlpack__`, `__dlpack_device__`", "`x.toTypedArray()`; JavaScript has no DLPack"],
+  ["`__dlpack__`, `__dlpack_device__`", "`x.exportStorage().toDLPack()`, a capsule for a library in the same process"],
 ];

@@ -151,6 +151,11 @@ function converted(plan: OpPlan, module: ModuleText, param: OpParam, convert: Co
   }
 }
 
+/** Parameters that are a list of integers, or may be one. */
+function isList({ convert }: OpParam): boolean {
+  return ["ints", "lengths", "shape", "tuple"].includes(convert.kind);
+}
+
 /** Arguments whose conversion is a single word or shared by the variants get a constant of their own. */
 interface Prepared {
   lines: string[];
@@ -163,6 +168,9 @@ function prepare(plan: OpPlan, module: ModuleText, calls: readonly NativeCall[],
   const pair = plan.body.kind !== "byHand" && plan.body.pair;
   const params = new Set(calls.flatMap(({ args }) => args.flatMap((arg) => ("param" in arg ? [arg.param] : []))));
   const order = [...params].filter((param) => param !== chooser);
+  for (const param of params) {
+    if (isList(param) || param === chooser) lines.push(`${param.name} = ${module.help("listOf")}(${param.name});`);
+  }
   // Plain values first: an error in them is thrown before an operand is prepared.
   const isArray = (param: OpParam): boolean => /array|vector|key/i.test(param.convert.kind);
   for (const param of [...order.filter((p) => !isArray(p)), ...order.filter(isArray)]) {
@@ -306,12 +314,16 @@ function returnLine(plan: OpPlan, module: ModuleText): string {
   return `return ${module.call("produceVector")}(${text(plan)}, out)${cast};`;
 }
 
+/** Types with a list of numbers in it, which is copied first. */
+const lists = /readonly (?:readonly )?number\[\]|\bPadWidth\b|\bTensordotAxes\b/;
+
 /** The call of a hand-written body: every parameter in Python's order with its default, then the options. */
 function handLines(plan: OpPlan, module: ModuleText, file: string): string[] {
   const known = module.bodies.get(file) ?? new Set<string>();
   module.bodies.set(file, known.add(plan.name));
   const args = plan.params.map((param) => {
-    if (param.place === "operand") return param.name;
+    if (param.place === "operand")
+      return lists.test(param.type) ? `${module.help("listOf")}(${param.name})` : param.name;
     const type = param.nullable ? `${param.type} | null` : param.type;
     const value =
       param.defaultText !== undefined
@@ -319,7 +331,8 @@ function handLines(plan: OpPlan, module: ModuleText, file: string): string[] {
         : param.nullable
           ? `${param.name} ?? null`
           : param.name;
-    return `(${value}) as ${type}`;
+    const copied = lists.test(type) ? `${module.help("listOf")}(${value})` : `(${value})`;
+    return `${copied} as ${type}`;
   });
   if (plan.stream) args.push("options as StreamOptions | undefined");
   return breakLong(`return $${plan.name}Body(${args.join(", ")});`);

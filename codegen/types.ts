@@ -62,6 +62,7 @@ const intResults: Readonly<Record<string, string>> = {
   mlxts_array_flags: "bits of contiguity",
   mlxts_array_is_tracer: "an answer, yes or no",
   mlxts_array_is_spoiled: "an answer, yes or no",
+  mlxts_indices_outside: "an answer: no, yes, or not known",
   mlxts_print_precision: "how many digits are printed",
   mlxts_blas_get_threads: "how many threads there are",
 };

@@ -10,7 +10,12 @@ import {
   isOptions as $isOptions,
 } from "../src/core/call.ts";
 import type { Dtype } from "../src/core/dtype.ts";
-import { nothingAfter as $nothingAfter, onlyStream as $onlyStream, trailing as $trailing } from "../src/ops/args.ts";
+import {
+  listOf as $listOf,
+  nothingAfter as $nothingAfter,
+  onlyStream as $onlyStream,
+  trailing as $trailing,
+} from "../src/ops/args.ts";
 import { arctan2Body as $arctan2Body } from "../src/ops/arctan2.ts";
 import { convGeneralBody as $convGeneralBody, convolveBody as $convolveBody } from "../src/ops/convolve.ts";
 import {
@@ -602,7 +607,7 @@ export function full(shape: number | readonly number[], vals: ArrayInput, dtype?
   } else if (options !== undefined) {
     $trailing(options, "full", options4, 1);
   }
-  return $fullBody(shape, vals, (dtype ?? null) as Dtype | null, options as StreamOptions | undefined);
+  return $fullBody($listOf(shape), vals, (dtype ?? null) as Dtype | null, options as StreamOptions | undefined);
 }
 
 /**
@@ -860,7 +865,7 @@ export function pad(
   }
   return $padBody(
     a,
-    padWidth,
+    $listOf(padWidth),
     (mode === undefined ? "constant" : mode) as PadMode,
     (constantValues === undefined ? 0 : constantValues) as ArrayInput,
     options as StreamOptions | undefined,
@@ -927,8 +932,8 @@ export function asStrided(
   }
   return $asStridedBody(
     a,
-    (shape ?? null) as readonly number[] | null,
-    (strides ?? null) as readonly number[] | null,
+    $listOf(shape ?? null) as readonly number[] | null,
+    $listOf(strides ?? null) as readonly number[] | null,
     (offset === undefined ? 0 : offset) as number,
     options as StreamOptions | undefined,
   );
@@ -1132,10 +1137,10 @@ export function convGeneral(
   return $convGeneralBody(
     input,
     weight,
-    (stride === undefined ? 1 : stride) as number | readonly number[],
-    (padding === undefined ? 0 : padding) as number | readonly number[] | readonly [readonly number[], readonly number[]],
-    (kernelDilation === undefined ? 1 : kernelDilation) as number | readonly number[],
-    (inputDilation === undefined ? 1 : inputDilation) as number | readonly number[],
+    $listOf(stride === undefined ? 1 : stride) as number | readonly number[],
+    $listOf(padding === undefined ? 0 : padding) as number | readonly number[] | readonly [readonly number[], readonly number[]],
+    $listOf(kernelDilation === undefined ? 1 : kernelDilation) as number | readonly number[],
+    $listOf(inputDilation === undefined ? 1 : inputDilation) as number | readonly number[],
     (groups === undefined ? 1 : groups) as number,
     (flip === undefined ? false : flip) as boolean,
     options as StreamOptions | undefined,
@@ -1613,7 +1618,12 @@ export function tensordot(a: ArrayInput, b: ArrayInput, axes?: unknown, options?
   } else if (options !== undefined) {
     $trailing(options, "tensordot", options16, 1);
   }
-  return $tensordotBody(a, b, (axes === undefined ? 2 : axes) as TensordotAxes, options as StreamOptions | undefined);
+  return $tensordotBody(
+    a,
+    b,
+    $listOf(axes === undefined ? 2 : axes) as TensordotAxes,
+    options as StreamOptions | undefined,
+  );
 }
 
 /**
@@ -1845,7 +1855,12 @@ export function roll(a: ArrayInput, shift: number | readonly number[], axis?: un
   } else if (options !== undefined) {
     $trailing(options, "roll", options6, 1);
   }
-  return $rollBody(a, shift, (axis ?? null) as number | readonly number[] | null, options as StreamOptions | undefined);
+  return $rollBody(
+    a,
+    $listOf(shift),
+    $listOf(axis ?? null) as number | readonly number[] | null,
+    options as StreamOptions | undefined,
+  );
 }
 
 /**
@@ -1864,7 +1879,7 @@ export function slice(
   options?: StreamOptions,
 ): MxArray {
   if (options !== undefined) $onlyStream(options, "slice");
-  return $sliceBody(a, startIndices, axes, sliceSize, options as StreamOptions | undefined);
+  return $sliceBody(a, startIndices, $listOf(axes), $listOf(sliceSize), options as StreamOptions | undefined);
 }
 
 /**
@@ -1883,7 +1898,7 @@ export function sliceUpdate(
   options?: StreamOptions,
 ): MxArray {
   if (options !== undefined) $onlyStream(options, "sliceUpdate");
-  return $sliceUpdateBody(a, update, startIndices, axes, options as StreamOptions | undefined);
+  return $sliceUpdateBody(a, update, startIndices, $listOf(axes), options as StreamOptions | undefined);
 }
 
 /**

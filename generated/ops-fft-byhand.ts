@@ -3,7 +3,7 @@
 // Headers' sha256: 4b689ca8d7bfc42b20486b9a96ec8486a239e28e8642d998f15a0fc5ced0287a
 
 import { type ArrayInput, type MxArray, type StreamOptions, isOptions as $isOptions } from "../src/core/call.ts";
-import { nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
+import { listOf as $listOf, nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
 import {
   fftBody as $fftBody,
   fft2Body as $fft2Body,
@@ -227,8 +227,8 @@ export function fft2(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown,
   }
   return $fft2Body(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -289,8 +289,8 @@ export function ifft2(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown
   }
   return $ifft2Body(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -347,8 +347,8 @@ export function fftn(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown,
   }
   return $fftnBody(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes ?? null) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes ?? null) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -409,8 +409,8 @@ export function ifftn(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown
   }
   return $ifftnBody(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes ?? null) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes ?? null) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -588,8 +588,8 @@ export function rfft2(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown
   }
   return $rfft2Body(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -650,8 +650,8 @@ export function irfft2(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknow
   }
   return $irfft2Body(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes === undefined ? [-2, -1] : axes) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -713,8 +713,8 @@ export function rfftn(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknown
   }
   return $rfftnBody(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes ?? null) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes ?? null) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -775,8 +775,8 @@ export function irfftn(a: ArrayInput, s?: unknown, axes?: unknown, norm?: unknow
   }
   return $irfftnBody(
     a,
-    (s ?? null) as readonly number[] | null,
-    (axes ?? null) as readonly number[] | null,
+    $listOf(s ?? null) as readonly number[] | null,
+    $listOf(axes ?? null) as readonly number[] | null,
     (norm === undefined ? "backward" : norm) as FftNorm,
     options as StreamOptions | undefined,
   );
@@ -805,7 +805,11 @@ export function fftshift(a: ArrayInput, axes?: unknown, options?: unknown): MxAr
   } else if (options !== undefined) {
     $trailing(options, "fft.fftshift", options3, 1);
   }
-  return $fftshiftBody(a, (axes ?? null) as number | readonly number[] | null, options as StreamOptions | undefined);
+  return $fftshiftBody(
+    a,
+    $listOf(axes ?? null) as number | readonly number[] | null,
+    options as StreamOptions | undefined,
+  );
 }
 
 /**
@@ -831,5 +835,9 @@ export function ifftshift(a: ArrayInput, axes?: unknown, options?: unknown): MxA
   } else if (options !== undefined) {
     $trailing(options, "fft.ifftshift", options3, 1);
   }
-  return $ifftshiftBody(a, (axes ?? null) as number | readonly number[] | null, options as StreamOptions | undefined);
+  return $ifftshiftBody(
+    a,
+    $listOf(axes ?? null) as number | readonly number[] | null,
+    options as StreamOptions | undefined,
+  );
 }

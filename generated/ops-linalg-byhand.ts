@@ -3,7 +3,7 @@
 // Headers' sha256: 4b689ca8d7bfc42b20486b9a96ec8486a239e28e8642d998f15a0fc5ced0287a
 
 import { type ArrayInput, type MxArray, type StreamOptions, isOptions as $isOptions } from "../src/core/call.ts";
-import { nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
+import { listOf as $listOf, nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
 import { normBody as $normBody } from "../src/ops/norm.ts";
 import { type NormOrder } from "../src/ops/types.ts";
 
@@ -71,7 +71,7 @@ export function norm(a: ArrayInput, ord?: unknown, axis?: unknown, keepDims?: un
   return $normBody(
     a,
     (ord ?? null) as NormOrder | null,
-    (axis ?? null) as number | readonly number[] | null,
+    $listOf(axis ?? null) as number | readonly number[] | null,
     (keepDims === undefined ? false : keepDims) as boolean,
     options as StreamOptions | undefined,
   );

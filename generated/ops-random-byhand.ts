@@ -4,7 +4,7 @@
 
 import { type ArrayInput, type MxArray, type StreamOptions, isOptions as $isOptions } from "../src/core/call.ts";
 import type { Dtype } from "../src/core/dtype.ts";
-import { nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
+import { listOf as $listOf, nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
 import {
   bernoulliBody as $bernoulliBody,
   categoricalBody as $categoricalBody,
@@ -133,7 +133,7 @@ export function randint(
   return $randintBody(
     low,
     high,
-    (shape === undefined ? [] : shape) as readonly number[],
+    $listOf(shape === undefined ? [] : shape) as readonly number[],
     (dtype === undefined ? "int32" : dtype) as Dtype | null,
     (key ?? null) as MxArray | null,
     options as StreamOptions | undefined,
@@ -188,7 +188,7 @@ export function bernoulli(p?: unknown, shape?: unknown, key?: unknown, options?:
   }
   return $bernoulliBody(
     (p === undefined ? 0.5 : p) as ArrayInput,
-    (shape ?? null) as readonly number[] | null,
+    $listOf(shape ?? null) as readonly number[] | null,
     (key ?? null) as MxArray | null,
     options as StreamOptions | undefined,
   );
@@ -259,7 +259,7 @@ export function truncatedNormal(
   return $truncatedNormalBody(
     lower,
     upper,
-    (shape ?? null) as readonly number[] | null,
+    $listOf(shape ?? null) as readonly number[] | null,
     (dtype === undefined ? "float32" : dtype) as Dtype | null,
     (key ?? null) as MxArray | null,
     options as StreamOptions | undefined,
@@ -347,7 +347,7 @@ export function categorical(
   return $categoricalBody(
     logits,
     (axis === undefined ? -1 : axis) as number,
-    (shape ?? null) as readonly number[] | null,
+    $listOf(shape ?? null) as readonly number[] | null,
     (numSamples ?? null) as number | null,
     (key ?? null) as MxArray | null,
     options as StreamOptions | undefined,

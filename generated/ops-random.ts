@@ -20,7 +20,7 @@ import {
   stream as $stream,
 } from "../src/core/call.ts";
 import type { Dtype } from "../src/core/dtype.ts";
-import { nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
+import { listOf as $listOf, nothingAfter as $nothingAfter, trailing as $trailing } from "../src/ops/args.ts";
 import { keyOrNext as $keyOrNext } from "../src/ops/random-state.ts";
 
 const options1: readonly string[] = ["num", "stream"];
@@ -212,6 +212,7 @@ export function uniform(
     $trailing(options, "random.uniform", options2, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "random.uniform");
+  shape = $listOf(shape);
   shape ??= [];
   const dtype$ = $dtype(dtype ?? "float32", "random.uniform", "dtype");
   const low$ = $input((low === undefined ? 0 : low) as ArrayInput, "random.uniform", "low");
@@ -320,6 +321,7 @@ export function normal(
     $trailing(options, "random.normal", options3, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "random.normal");
+  shape = $listOf(shape);
   shape ??= [];
   const dtype$ = $dtype(dtype ?? "float32", "random.normal", "dtype");
   const loc$ = $nullable(loc as ArrayInput | null | undefined, "random.normal", "loc");
@@ -403,6 +405,7 @@ export function multivariateNormal(
     $trailing(options, "random.multivariateNormal", options4, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "random.multivariateNormal");
+  shape = $listOf(shape);
   shape ??= [];
   const dtype$ = $dtype(dtype ?? "float32", "random.multivariateNormal", "dtype");
   const mean$ = $input(mean, "random.multivariateNormal", "mean");
@@ -468,6 +471,7 @@ export function gumbel(shape?: unknown, dtype?: unknown, key?: unknown, options?
     $trailing(options, "random.gumbel", options4, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "random.gumbel");
+  shape = $listOf(shape);
   shape ??= [];
   const dtype$ = $dtype(dtype ?? "float32", "random.gumbel", "dtype");
   const key$ = $keyOrNext(key, "random.gumbel", "key");
@@ -571,6 +575,7 @@ export function laplace(
     $trailing(options, "random.laplace", options3, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "random.laplace");
+  shape = $listOf(shape);
   shape ??= [];
   const dtype$ = $dtype(dtype ?? "float32", "random.laplace", "dtype");
   const loc$ = loc === undefined ? 0 : $float(loc, "random.laplace", "loc");

@@ -31,6 +31,7 @@ import {
   asList as $asList,
   atLeastOne as $atLeastOne,
   lengths as $lengths,
+  listOf as $listOf,
   nonEmpty as $nonEmpty,
   nothingAfter as $nothingAfter,
   onlyStream as $onlyStream,
@@ -482,6 +483,7 @@ export function reshape(a: ArrayInput, shape?: unknown, options?: unknown): MxAr
     $trailing(options, "reshape", options1, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "reshape");
+  shape = $listOf(shape);
   const a$ = $input(a, "reshape", "a");
   const out = $slot();
   if (C.mlx_reshape(
@@ -568,6 +570,7 @@ export function unflatten(a: ArrayInput, axis?: unknown, shape?: unknown, option
     $trailing(options, "unflatten", options3, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "unflatten");
+  shape = $listOf(shape);
   const axis$ = $int(axis, "unflatten", "axis");
   const a$ = $input(a, "unflatten", "a");
   const out = $slot();
@@ -606,6 +609,7 @@ export function squeeze(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
     $trailing(options, "squeeze", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "squeeze");
+  axis = $listOf(axis);
   const a$ = $input(a, "squeeze", "a");
   const out = $slot();
   const status =
@@ -642,6 +646,7 @@ export function flip(a: ArrayInput, axis?: unknown, options?: unknown): MxArray 
     $trailing(options, "flip", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "flip");
+  axis = $listOf(axis);
   const a$ = $input(a, "flip", "a");
   const out = $slot();
   const status =
@@ -669,6 +674,7 @@ export function unstack(x: ArrayInput, options?: unknown): MxArray[] {
     axis = given.axis;
   }
   const on = $stream(options as StreamOptions | undefined, "unstack");
+  axis = $listOf(axis);
   const x$ = $input(x, "unstack", "x");
   const out = $slot();
   if (C.mlx_unstack_axis(
@@ -700,6 +706,7 @@ export function expandDims(a: ArrayInput, axis?: unknown, options?: unknown): Mx
     $trailing(options, "expandDims", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "expandDims");
+  axis = $listOf(axis);
   const a$ = $input(a, "expandDims", "a");
   const out = $slot();
   const status =
@@ -1669,6 +1676,7 @@ export function zeros(shape: number | readonly number[], dtype?: unknown, option
     $trailing(options, "zeros", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "zeros");
+  shape = $listOf(shape);
   const shape$ = $asList(shape);
   const dtype$ = $dtype(dtype ?? "float32", "zeros", "dtype");
   const out = $slot();
@@ -1703,6 +1711,7 @@ export function zerosLike(a: ArrayInput, dtype?: unknown, options?: unknown): Mx
     $trailing(options, "zerosLike", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "zerosLike");
+  dtype = $listOf(dtype);
   const a$ = $input(a, "zerosLike", "a");
   const out = $slot();
   const status =
@@ -1738,6 +1747,7 @@ export function ones(shape: number | readonly number[], dtype?: unknown, options
     $trailing(options, "ones", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "ones");
+  shape = $listOf(shape);
   const shape$ = $asList(shape);
   const dtype$ = $dtype(dtype ?? "float32", "ones", "dtype");
   const out = $slot();
@@ -1771,6 +1781,7 @@ export function onesLike(a: ArrayInput, dtype?: unknown, options?: unknown): MxA
     $trailing(options, "onesLike", options6, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "onesLike");
+  dtype = $listOf(dtype);
   const a$ = $input(a, "onesLike", "a");
   const out = $slot();
   const status =
@@ -2008,6 +2019,7 @@ export function all(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?:
     $trailing(options, "all", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "all");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "all", "keepDims");
   const a$ = $input(a, "all", "a");
   const out = $slot();
@@ -2059,6 +2071,7 @@ export function any(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?:
     $trailing(options, "any", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "any");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "any", "keepDims");
   const a$ = $input(a, "any", "a");
   const out = $slot();
@@ -2310,6 +2323,7 @@ export function transpose(a: ArrayInput, axes?: unknown, options?: unknown): MxA
     $trailing(options, "transpose", options12, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "transpose");
+  axes = $listOf(axes);
   const a$ = $input(a, "transpose", "a");
   const out = $slot();
   const status =
@@ -2361,6 +2375,7 @@ export function sum(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?:
     $trailing(options, "sum", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "sum");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "sum", "keepDims");
   const a$ = $input(a, "sum", "a");
   const out = $slot();
@@ -2392,6 +2407,7 @@ export function countNonzero(a: ArrayInput, options?: unknown): MxArray {
     keepDims = given.keepDims;
   }
   const on = $stream(options as StreamOptions | undefined, "countNonzero");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "countNonzero", "keepDims");
   const a$ = $input(a, "countNonzero", "a");
   const out = $slot();
@@ -2451,6 +2467,7 @@ export function prod(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?
     $trailing(options, "prod", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "prod");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "prod", "keepDims");
   const a$ = $input(a, "prod", "a");
   const out = $slot();
@@ -2503,6 +2520,7 @@ export function min(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?:
     $trailing(options, "min", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "min");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "min", "keepDims");
   const a$ = $input(a, "min", "a");
   const out = $slot();
@@ -2555,6 +2573,7 @@ export function max(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?:
     $trailing(options, "max", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "max");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "max", "keepDims");
   const a$ = $input(a, "max", "a");
   const out = $slot();
@@ -2600,6 +2619,7 @@ export function logcumsumexp(a: ArrayInput, axis?: unknown, options?: unknown): 
     inclusive = given.inclusive;
   }
   const on = $stream(options as StreamOptions | undefined, "logcumsumexp");
+  axis = $listOf(axis);
   const reverse$ = reverse === undefined ? false : $bool(reverse, "logcumsumexp", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "logcumsumexp", "inclusive");
   const a$ = $input(a, "logcumsumexp", "a");
@@ -2651,6 +2671,7 @@ export function logsumexp(a: ArrayInput, axis?: unknown, keepDims?: unknown, opt
     $trailing(options, "logsumexp", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "logsumexp");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "logsumexp", "keepDims");
   const a$ = $input(a, "logsumexp", "a");
   const out = $slot();
@@ -2702,6 +2723,7 @@ export function mean(a: ArrayInput, axis?: unknown, keepDims?: unknown, options?
     $trailing(options, "mean", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "mean");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "mean", "keepDims");
   const a$ = $input(a, "mean", "a");
   const out = $slot();
@@ -2754,6 +2776,7 @@ export function median(a: ArrayInput, axis?: unknown, keepDims?: unknown, option
     $trailing(options, "median", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "median");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "median", "keepDims");
   const a$ = $input(a, "median", "a");
   const out = $slot();
@@ -2821,6 +2844,7 @@ function variance(a: ArrayInput, axis?: unknown, keepDims?: unknown, ddof?: unkn
     $trailing(options, "var", options14, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "var");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "var", "keepDims");
   const ddof$ = ddof === undefined ? 0 : $int(ddof, "var", "ddof");
   const a$ = $input(a, "var", "a");
@@ -2890,6 +2914,7 @@ export function std(a: ArrayInput, axis?: unknown, keepDims?: unknown, ddof?: un
     $trailing(options, "std", options14, 3);
   }
   const on = $stream(options as StreamOptions | undefined, "std");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "std", "keepDims");
   const ddof$ = ddof === undefined ? 0 : $int(ddof, "std", "ddof");
   const a$ = $input(a, "std", "a");
@@ -2941,6 +2966,7 @@ export function split(a: ArrayInput, indicesOrSections?: unknown, axis?: unknown
     $trailing(options, "split", options15, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "split");
+  indicesOrSections = $listOf(indicesOrSections);
   const axis$ = axis === undefined ? 0 : $int(axis, "split", "axis");
   const a$ = $input(a, "split", "a");
   const out = $slot();
@@ -2996,6 +3022,7 @@ export function argmin(a: ArrayInput, axis?: unknown, keepDims?: unknown, option
     $trailing(options, "argmin", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argmin");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "argmin", "keepDims");
   const a$ = $input(a, "argmin", "a");
   const out = $slot();
@@ -3044,6 +3071,7 @@ export function argmax(a: ArrayInput, axis?: unknown, keepDims?: unknown, option
     $trailing(options, "argmax", options9, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argmax");
+  axis = $listOf(axis);
   const keepDims$ = keepDims === undefined ? false : $bool(keepDims, "argmax", "keepDims");
   const a$ = $input(a, "argmax", "a");
   const out = $slot();
@@ -3076,6 +3104,7 @@ export function sort(a: ArrayInput, axis?: unknown, options?: unknown): MxArray 
     $trailing(options, "sort", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "sort");
+  axis = $listOf(axis);
   const a$ = $input(a, "sort", "a");
   if (C.mlx_array_size(a$) === 0) return $emptySort("sort", a, axis, options as StreamOptions | undefined);
   const out = $slot();
@@ -3108,6 +3137,7 @@ export function argsort(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
     $trailing(options, "argsort", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "argsort");
+  axis = $listOf(axis);
   const a$ = $input(a, "argsort", "a");
   if (C.mlx_array_size(a$) === 0) return $emptySort("argsort", a, axis, options as StreamOptions | undefined);
   const out = $slot();
@@ -3153,6 +3183,7 @@ export function partition(a: ArrayInput, kth?: unknown, axis?: unknown, options?
     $trailing(options, "partition", options16, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "partition");
+  axis = $listOf(axis);
   const kth$ = $int(kth, "partition", "kth");
   const a$ = $input(a, "partition", "a");
   const out = $slot();
@@ -3198,6 +3229,7 @@ export function argpartition(a: ArrayInput, kth?: unknown, axis?: unknown, optio
     $trailing(options, "argpartition", options16, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "argpartition");
+  axis = $listOf(axis);
   const kth$ = $int(kth, "argpartition", "kth");
   const a$ = $input(a, "argpartition", "a");
   const out = $slot();
@@ -3282,6 +3314,7 @@ export function topk(a: ArrayInput, k?: unknown, axis?: unknown, options?: unkno
     $trailing(options, "topk", options18, 2);
   }
   const on = $stream(options as StreamOptions | undefined, "topk");
+  axis = $listOf(axis);
   const k$ = $int(k, "topk", "k");
   const a$ = $input(a, "topk", "a");
   const out = $slot();
@@ -3313,6 +3346,7 @@ export function broadcastTo(a: ArrayInput, shape?: unknown, options?: unknown): 
     $trailing(options, "broadcastTo", options1, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "broadcastTo");
+  shape = $listOf(shape);
   const a$ = $input(a, "broadcastTo", "a");
   const out = $slot();
   if (C.mlx_broadcast_to(
@@ -3353,6 +3387,7 @@ export function softmax(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
     precise = given.precise;
   }
   const on = $stream(options as StreamOptions | undefined, "softmax");
+  axis = $listOf(axis);
   const precise$ = precise === undefined ? false : $bool(precise, "softmax", "precise");
   const a$ = $input(a, "softmax", "a");
   const out = $slot();
@@ -3386,6 +3421,7 @@ export function stack(arrays: readonly ArrayInput[], axis?: unknown, options?: u
     $trailing(options, "stack", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "stack");
+  axis = $listOf(axis);
   const arrays$ = $vector(arrays as readonly ArrayInput[], "stack", "arrays");
   const out = $slot();
   const status =
@@ -3421,6 +3457,7 @@ export function repeat(array: ArrayInput, repeats: number, axis?: unknown, optio
     $trailing(options, "repeat", options4, 1);
   }
   const on = $stream(options as StreamOptions | undefined, "repeat");
+  axis = $listOf(axis);
   const repeats$ = $int(repeats, "repeat", "repeats");
   const array$ = $input(array, "repeat", "array");
   const out = $slot();
@@ -3484,6 +3521,7 @@ export function cumsum(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
     dtype = given.dtype;
   }
   const on = $stream(options as StreamOptions | undefined, "cumsum");
+  axis = $listOf(axis);
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cumsum", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cumsum", "inclusive");
   const dtype$ = $optionalDtype(dtype as never, "cumsum", "dtype");
@@ -3534,6 +3572,7 @@ export function cumprod(a: ArrayInput, axis?: unknown, options?: unknown): MxArr
     dtype = given.dtype;
   }
   const on = $stream(options as StreamOptions | undefined, "cumprod");
+  axis = $listOf(axis);
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cumprod", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cumprod", "inclusive");
   const dtype$ = $optionalDtype(dtype as never, "cumprod", "dtype");
@@ -3577,6 +3616,7 @@ export function cummax(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
     inclusive = given.inclusive;
   }
   const on = $stream(options as StreamOptions | undefined, "cummax");
+  axis = $listOf(axis);
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cummax", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cummax", "inclusive");
   const a$ = $input(a, "cummax", "a");
@@ -3618,6 +3658,7 @@ export function cummin(a: ArrayInput, axis?: unknown, options?: unknown): MxArra
     inclusive = given.inclusive;
   }
   const on = $stream(options as StreamOptions | undefined, "cummin");
+  axis = $listOf(axis);
   const reverse$ = reverse === undefined ? false : $bool(reverse, "cummin", "reverse");
   const inclusive$ = inclusive === undefined ? true : $bool(inclusive, "cummin", "inclusive");
   const a$ = $input(a, "cummin", "a");
@@ -3835,6 +3876,9 @@ export function conv2d(
     $trailing(options, "conv2d", options21, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "conv2d");
+  stride = $listOf(stride);
+  padding = $listOf(padding);
+  dilation = $listOf(dilation);
   const stride$ = $tuple(stride === undefined ? 1 : stride, 2, "conv2d", "stride");
   const padding$ = $tuple(padding === undefined ? 0 : padding, 2, "conv2d", "padding");
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 2, "conv2d", "dilation");
@@ -3942,6 +3986,9 @@ export function conv3d(
     $trailing(options, "conv3d", options21, 4);
   }
   const on = $stream(options as StreamOptions | undefined, "conv3d");
+  stride = $listOf(stride);
+  padding = $listOf(padding);
+  dilation = $listOf(dilation);
   const stride$ = $tuple(stride === undefined ? 1 : stride, 3, "conv3d", "stride");
   const padding$ = $tuple(padding === undefined ? 0 : padding, 3, "conv3d", "padding");
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 3, "conv3d", "dilation");
@@ -4201,6 +4248,10 @@ export function convTranspose2d(
     $trailing(options, "convTranspose2d", options22, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "convTranspose2d");
+  stride = $listOf(stride);
+  padding = $listOf(padding);
+  dilation = $listOf(dilation);
+  outputPadding = $listOf(outputPadding);
   const stride$ = $tuple(stride === undefined ? 1 : stride, 2, "convTranspose2d", "stride");
   const padding$ = $tuple(padding === undefined ? 0 : padding, 2, "convTranspose2d", "padding");
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 2, "convTranspose2d", "dilation");
@@ -4333,6 +4384,10 @@ export function convTranspose3d(
     $trailing(options, "convTranspose3d", options22, 5);
   }
   const on = $stream(options as StreamOptions | undefined, "convTranspose3d");
+  stride = $listOf(stride);
+  padding = $listOf(padding);
+  dilation = $listOf(dilation);
+  outputPadding = $listOf(outputPadding);
   const stride$ = $tuple(stride === undefined ? 1 : stride, 3, "convTranspose3d", "stride");
   const padding$ = $tuple(padding === undefined ? 0 : padding, 3, "convTranspose3d", "padding");
   const dilation$ = $tuple(dilation === undefined ? 1 : dilation, 3, "convTranspose3d", "dilation");
@@ -4830,6 +4885,7 @@ export function outer(a: ArrayInput, b: ArrayInput, options?: StreamOptions): Mx
 export function tile(a: ArrayInput, reps: number | readonly number[], options?: StreamOptions): MxArray {
   if (options !== undefined) $onlyStream(options, "tile");
   const on = $stream(options as StreamOptions | undefined, "tile");
+  reps = $listOf(reps);
   const reps$ = $asList(reps);
   const a$ = $input(a, "tile", "a");
   const out = $slot();

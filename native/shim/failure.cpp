@@ -6,12 +6,16 @@
 // them was waited for, or none is left. Whatever is made of a spoiled array later holds it as an input.
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "fail.h"
 #include "id_set.h"
 #include "mlx/mlx.h"
+#include "mlx/primitives.h"
 #include "mlxts.h"
+#include "shapes.h"
 
 namespace mlxts::evaluations {
 
@@ -72,6 +76,15 @@ inline void add(Signals& signals, const std::shared_ptr<void>& signal) {
   }
 }
 
+// MLX makes arrays of its own between those that it gives out: a product that is summed at once, a gradient.
+inline void requireCountable(const array& a) {
+  if (!mlxts::countable(a.shape())) {
+    throw std::invalid_argument(
+        std::string("an array in between") + (a.has_primitive() ? std::string(" (") + a.primitive().name() + ")" : "") +
+        " has more elements than MLX can count");
+  }
+}
+
 inline void watch(const std::vector<array>& outputs, bool starts) {
   Evaluations& all = mine();
   // The graph stays as it is meanwhile, so that plain pointers into it do.
@@ -89,11 +102,13 @@ inline void watch(const std::vector<array>& outputs, bool starts) {
     if (next.status() != array::Status::unscheduled || !all.watched.insert(next.id())) {
       continue;
     }
+    requireCountable(next);
     if (starts) {
       all.starting.push_back(weakNode(next));
     }
     for (const auto& sibling : next.siblings()) {
       all.watched.insert(sibling.id());
+      requireCountable(sibling);
       if (starts) {
         all.starting.push_back(weakNode(sibling));
       }

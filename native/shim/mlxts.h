@@ -115,9 +115,23 @@ int64_t mlxts_array_storage_use_count(mlx_array a);
 /* 1 while the array is a placeholder or result inside a transform, 0 otherwise; -1 for an empty handle. */
 int mlxts_array_is_tracer(mlx_array a);
 
+/* Bytes of all elements, as mlx_array_nbytes has them; -1 for a shape that MLX cannot count: more than 2^60 elements, or
+   a length that has wrapped. 0 for an empty handle. */
+double mlxts_array_bytes(mlx_array a);
+
+/* 0 when every element of an integer array is from `least` to `most`, 1 when one is not: then the first such in
+   row-major order, counted from 0, and its value. -1 when the values are not there yet, or are no integers. Waits for
+   nothing and evaluates nothing. */
+int mlxts_indices_outside(mlx_array indices, double least, double most, double* position, double* value);
+
+/* 1, with a message, when the graph behind these arrays is deeper than the rest of this thread's stack lets MLX walk by
+   recursion; 0 otherwise. */
+int mlxts_check_depth(mlx_vector_array outputs);
+
 /* Lists the nodes that evaluating these arrays would compute, until the next call on this thread; none for an empty
    handle. Call it right before the evaluation, so that mlxts_array_is_spoiled can tell what a failure has spoiled.
-   `starts` is for an evaluation that is not waited for. 0, or 1 with a message. */
+   `starts` is for an evaluation that is not waited for. 0, or 1 with a message: also where the shape of one of them is
+   more than MLX can count. */
 int mlxts_watch(mlx_vector_array outputs, bool starts);
 int mlxts_watch_one(mlx_array output);
 

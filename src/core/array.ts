@@ -18,12 +18,18 @@ export const arrayKind: Kind = { name: "Array", free: (handle) => C.mlx_array_fr
  * Own a named array by `using`, an expression with temporaries by `mx.tidy`. Python: mx.array.
  */
 export class MxArray extends Handle {
+  readonly #real = true;
   _shape: readonly number[] | null = null;
   _dtype: Dtype | null = null;
 
   /** @internal Owns `handle`. Make arrays with `mx.array`. */
-  constructor(key: typeof internal, handle: Pointer) {
-    super(key, handle, key === internal ? C.mlx_array_nbytes(handle) : 0, arrayKind);
+  constructor(key: typeof internal, handle: Pointer, operation = "Array") {
+    super(key, handle, key === internal ? bytesOf(handle, operation) : 0, arrayKind);
+  }
+
+  /** @internal True for a real array. Unlike instanceof, this asks no Proxy. */
+  static real(value: unknown): value is MxArray {
+    return typeof value === "object" && value !== null && #real in value;
   }
 
   /** The length of each axis. Python: a.shape. */
@@ -34,15 +40,8 @@ export class MxArray extends Handle {
   /** @internal The cached shape, shared: do not change it. */
   readShape(operation: string): readonly number[] {
     const handle = handleOf(this, operation, "Array");
-    if (this._shape !== null) return this._shape;
-    const ndim = C.mlx_array_ndim(handle);
-    const shape: number[] = [];
-    if (ndim > 0) {
-      const address = C.mlx_array_shape(handle);
-      for (let i = 0; i < ndim; i++) shape.push(backend.readI32(address, i * 4));
-    }
-    this._shape = shape;
-    return shape;
+    this._shape ??= nativeShape(handle);
+    return this._shape;
   }
 
   /** The element type, for example "float32". Python: a.dtype. */
@@ -135,7 +134,30 @@ export function shapeOf(array: MxArray, operation: string): readonly number[] {
   return array.readShape(operation);
 }
 
-/** Wraps and adopts a native array. */
-export function wrapArray(handle: Pointer): MxArray {
-  return new MxArray(internal, handle);
+/** Wraps and adopts a native array, which `operation` has made. */
+export function wrapArray(handle: Pointer, operation?: string): MxArray {
+  return new MxArray(internal, handle, operation);
+}
+
+function nativeShape(handle: Pointer): number[] {
+  const ndim = C.mlx_array_ndim(handle);
+  const shape: number[] = [];
+  if (ndim > 0) {
+    const address = C.mlx_array_shape(handle);
+    for (let i = 0; i < ndim; i++) shape.push(backend.readI32(address, i * 4));
+  }
+  return shape;
+}
+
+/** The bytes of a new array. Refuses a shape that MLX cannot count, and frees the handle: no array may have it. */
+function bytesOf(handle: Pointer, operation: string): number {
+  const bytes = C.mlxts_array_bytes(handle);
+  if (bytes >= 0) return bytes;
+  const shape = nativeShape(handle);
+  C.mlx_array_free(handle);
+  const text = shape.length > 16 ? `${shape.slice(0, 16).join(", ")}, ...` : shape.join(", ");
+  const why = shape.some((length) => length < 0)
+    ? "a length past 2147483647, where MLX's count wraps"
+    : "2^60 elements or more, past which MLX's count wraps";
+  throw new RangeError(`${operation}: the shape [${text}] has ${why}.`);
 }

@@ -57,15 +57,16 @@ function operandText(operand: unknown): string {
 /** The array that a call wrote into a ring slot. */
 export function produce(op: string, slot: Pointer): MxArray {
   dropTemporaries();
-  const array = wrapArray(readSlot(slot));
+  const array = wrapArray(readSlot(slot), op);
   if (opHook !== null) opHook(op, array);
   return array;
 }
 
 /** The two arrays of a call with two results. */
 export function produce2(op: string, first: Pointer, second: Pointer): [MxArray, MxArray] {
-  const handle = readSlot(second);
-  return [produce(op, first), own(op, handle)];
+  dropTemporaries();
+  const [one, two] = ownAll(op, [readSlot(first), readSlot(second)]);
+  return [one!, two!];
 }
 
 /** The arrays of a native vector, which is freed. */
@@ -74,11 +75,20 @@ export function produceVector(op: string, slot: Pointer): MxArray[] {
   const vector = readSlot(slot);
   const handles = arrayHandles(vector, op);
   C.mlx_vector_array_free(vector);
-  return handles.map((handle) => own(op, handle));
+  return ownAll(op, handles);
 }
 
-function own(op: string, handle: Pointer): MxArray {
-  const array = wrapArray(handle);
-  if (opHook !== null) opHook(op, array);
-  return array;
+/** Wraps the arrays of one call: all of them, or none where one has a shape that is refused. */
+function ownAll(op: string, handles: readonly Pointer[]): MxArray[] {
+  const arrays: MxArray[] = [];
+  try {
+    for (const handle of handles) arrays.push(wrapArray(handle, op));
+  } catch (error) {
+    for (const array of arrays) array.dispose();
+    // The refused one is freed already.
+    for (const handle of handles.slice(arrays.length + 1)) C.mlx_array_free(handle);
+    throw error;
+  }
+  if (opHook !== null) for (const array of arrays) opHook(op, array);
+  return arrays;
 }

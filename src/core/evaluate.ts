@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "./array.ts";
-import { MlxError, takeNativeMessage } from "./error.ts";
+import { check, MlxError, takeNativeMessage } from "./error.ts";
 import { type Handle, handleOf } from "./handle.ts";
 import { tracer } from "./hooks.ts";
 import { type Entry, forEachLive } from "./ledger.ts";
@@ -59,7 +59,7 @@ export function evaluateOne(array: MxArray, operation: string): Pointer {
   const handle = soundHandle(array, operation);
   const span = tracer === null ? null : tracer.begin("eval", operation, { arrays: 1 });
   try {
-    C.mlxts_watch_one(handle);
+    check(C.mlxts_watch_one(handle), operation);
     if (C.mlx_array_eval(handle) !== 0) fail([array], operation);
     if (running > 0) running = C.mlxts_settled();
     return handle;
@@ -85,9 +85,11 @@ function run(trees: readonly unknown[], operation: string, starts: boolean, call
   const span = tracer === null ? null : tracer.begin(starts ? "asyncEval" : "eval", operation, { arrays: arrays.length });
   try {
     const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
-    C.mlxts_watch(vector, starts);
-    const status = call(vector);
+    // What cannot be computed at all is refused before anything runs: nothing is spoiled then.
+    const refused = C.mlxts_watch(vector, starts);
+    const status = refused === 0 ? call(vector) : 0;
     C.mlx_vector_array_free(vector);
+    check(refused, operation);
     if (status !== 0) fail(arrays, operation);
     if (starts) running = C.mlxts_started();
     else if (running > 0) running = C.mlxts_settled();

@@ -51,6 +51,7 @@ Object.defineProperty(Handle.prototype, Symbol.for("nodejs.util.inspect.custom")
     try {
       return this.toString();
     } catch (error) {
+      if (error instanceof RangeError) return `${entry.kind.name}(no text: ${error.message})`;
       if (!(error instanceof MlxError)) throw error;
       return `${entry.kind.name}(no value: ${error.reason})`;
     }

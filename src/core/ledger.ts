@@ -65,7 +65,24 @@ let byteLimit = 0;
 let handleLimit = HANDLE_LIMIT;
 let scope: Scope | null = null;
 let nativeDepth = 0;
-const deferred: { kind: Kind; handle: Pointer }[] = [];
+const deferred: Freed[] = [];
+let heldFrees: Freed[] | null = null;
+
+/** A handle whose owner is done with it. */
+export interface Freed {
+  readonly kind: Kind;
+  readonly handle: Pointer;
+}
+
+/**
+ * Collects what is freed from now on in `list`, and returns where it went before: the handles that a native call is
+ * being prepared with must live until that call, whatever runs in between. With null, handles are freed at once.
+ */
+export function holdFrees(list: Freed[] | null): Freed[] | null {
+  const before = heldFrees;
+  heldFrees = list;
+  return before;
+}
 
 export function currentScope(): Scope | null {
   return scope;
@@ -101,6 +118,7 @@ export function release(entry: Entry): void {
   liveHandles--;
   const { kind } = entry;
   if (nativeDepth > 0 && kind.reentrant === true) deferred.push({ kind, handle });
+  else if (heldFrees !== null) heldFrees.push({ kind, handle });
   else kind.free(handle);
 }
 

@@ -9,20 +9,36 @@ import { DisposedError, MlxError } from "./error.ts";
 import type { Entry } from "./ledger.ts";
 import { newArrayFrom } from "./literal.ts";
 import { C } from "./native.ts";
-import { isScalar, newScalar, ownDtype, type Scalar, weakDtype } from "./scalar.ts";
+import { type Complex, isScalar, newScalar, ownDtype, type Scalar, WeakFloat, weakDtype } from "./scalar.ts";
 import { pointerAddress } from "./scratch.ts";
-import { holdArray, holdVector, refuse } from "./temporaries.ts";
+import { aside, holdArray, holdVector, refuse } from "./temporaries.ts";
 
 /** The handle of an operand that is an Array. */
 function arrayHandle(array: MxArray, op: string): Pointer {
-  const entry = array.entry as Entry | undefined;
-  if (entry === undefined)
-    return refuse(new TypeError(`${op}: an operand only inherits from Array: make it with mx.array.`));
+  const entry = array.entry as Entry;
   if (entry.handle === 0) refuse(new DisposedError(op, "Array"));
   if (entry.poison !== null) {
     refuse(new MlxError(op, `an operand has no value, its evaluation failed: ${entry.poison}`));
   }
   return entry.handle;
+}
+
+/** A scalar operand. What is no plain value is read aside, and what it holds is copied: it may be a Proxy. */
+function scalarOf(value: unknown, op: string, name: string): Scalar {
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return value;
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  const scalar = isObject ? aside(() => copyOf(value)) : null;
+  return scalar ?? refuseInput(value, op, name);
+}
+
+function copyOf(value: unknown): Scalar | null {
+  if (!isScalar(value)) return null;
+  if (value instanceof WeakFloat) {
+    const inner: unknown = value.value;
+    return typeof inner === "number" ? new WeakFloat(inner) : null;
+  }
+  const { re, im } = value as Complex;
+  return typeof re === "number" && typeof im === "number" ? { re, im } : null;
 }
 
 function scalarHandle(value: Scalar, dtype: Dtype, op: string, name: string): Pointer {
@@ -34,7 +50,12 @@ function scalarHandle(value: Scalar, dtype: Dtype, op: string, name: string): Po
 }
 
 function refuseInput(value: unknown, op: string, name: string): never {
-  return refuse(new TypeError(`${op}: ${name} must be an Array or a scalar, got ${describe(value)}.${hint(value)}`));
+  const error = aside(() =>
+    value instanceof MxArray
+      ? new TypeError(`${op}: an operand only inherits from Array: make it with mx.array.`)
+      : new TypeError(`${op}: ${name} must be an Array or a scalar, got ${describe(value)}.${hint(value)}`),
+  );
+  return refuse(error);
 }
 
 function hint(value: unknown): string {
@@ -43,16 +64,16 @@ function hint(value: unknown): string {
 
 /** The handle of an Array, or of a scalar with its own dtype. */
 export function input(value: ArrayInput, op: string, name: string): Pointer {
-  if (value instanceof MxArray) return arrayHandle(value, op);
-  if (!isScalar(value)) return refuseInput(value, op, name);
-  return scalarHandle(value, ownDtype(value), op, name);
+  if (MxArray.real(value)) return arrayHandle(value, op);
+  const scalar = scalarOf(value, op, name);
+  return scalarHandle(scalar, ownDtype(scalar), op, name);
 }
 
 /** The handle of an Array, or of a scalar that takes its dtype from `other`. */
 export function inputLike(value: ArrayInput, other: Dtype, op: string, name: string): Pointer {
-  if (value instanceof MxArray) return arrayHandle(value, op);
-  if (!isScalar(value)) return refuseInput(value, op, name);
-  return scalarHandle(value, weakDtype(value, other), op, name);
+  if (MxArray.real(value)) return arrayHandle(value, op);
+  const scalar = scalarOf(value, op, name);
+  return scalarHandle(scalar, weakDtype(scalar, other), op, name);
 }
 
 export interface Pair {
@@ -65,15 +86,19 @@ const shared: Pair = { a: 0, b: 0 };
 
 /** The handles of two operands; a scalar beside an Array is weak. The result is reused by the next call. */
 export function pair(a: ArrayInput, b: ArrayInput, op: string): Pair {
-  if (a instanceof MxArray) {
-    shared.a = arrayHandle(a, op);
-    shared.b = b instanceof MxArray ? arrayHandle(b, op) : inputLike(b, a.dtype, op, "b");
-  } else if (b instanceof MxArray) {
-    shared.b = arrayHandle(b, op);
+  // Only what is no Array can run code meanwhile, which may use `shared` itself: it is written last.
+  if (MxArray.real(a)) {
+    const first = arrayHandle(a, op);
+    shared.b = MxArray.real(b) ? arrayHandle(b, op) : inputLike(b, a.dtype, op, "b");
+    shared.a = first;
+  } else if (MxArray.real(b)) {
+    const second = arrayHandle(b, op);
     shared.a = inputLike(a, b.dtype, op, "a");
+    shared.b = second;
   } else {
-    shared.a = input(a, op, "a");
+    const first = input(a, op, "a");
     shared.b = input(b, op, "b");
+    shared.a = first;
   }
   return shared;
 }
@@ -88,16 +113,16 @@ export interface IndexList extends ReadonlyArray<number | bigint | IndexList> {}
 
 /** The handle of an index array: plain numbers, and nested lists of them, are read as integers. */
 export function indexInput(value: IndexInput, op: string, name: string): Pointer {
-  if (value instanceof MxArray) return arrayHandle(value, op);
+  if (MxArray.real(value)) return arrayHandle(value, op);
   if (typeof value !== "number" && typeof value !== "bigint" && !Array.isArray(value)) {
     return refuse(
       new TypeError(
-        `${op}: ${name} must be an Array of integers, an integer or a list of integers, got ${describe(value)}.`,
+        `${op}: ${name} must be an Array of integers, an integer or a list of integers, got ${aside(() => describe(value))}.`,
       ),
     );
   }
   try {
-    return holdArray(newArrayFrom(value, { dtype: "int32" }, { integersOnly: true }));
+    return holdArray(aside(() => newArrayFrom(value, { dtype: "int32" }, { integersOnly: true })));
   } catch (error) {
     const kind = error instanceof RangeError ? RangeError : TypeError;
     return refuse(new kind(`${op}: ${name}: ${(error as Error).message}`));
@@ -109,16 +134,16 @@ export function vector(values: readonly ArrayInput[], op: string, name: string):
   if (!Array.isArray(values))
     return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
   // The whole list first: a getter among its elements can run anything, also dispose what was already taken.
-  const elements = Array.from(values as readonly ArrayInput[]);
+  const elements = aside(() => Array.from(values as readonly ArrayInput[]));
   const handles = elements.map((element, i) => input(element, op, `${name}[${i}]`));
   return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
 }
 
 /** The dtype that an operand has by itself. */
 export function inputDtype(value: ArrayInput, op: string, name: string): Dtype {
-  if (value instanceof MxArray) {
+  if (MxArray.real(value)) {
     arrayHandle(value, op);
     return value.dtype;
   }
-  return isScalar(value) ? ownDtype(value) : refuseInput(value, op, name);
+  return ownDtype(scalarOf(value, op, name));
 }

@@ -159,7 +159,22 @@ export function toJson(array: MxArray): unknown {
   );
 }
 
+// MLX shows six elements of each axis, so that the text grows with the number of axes; and it goes down them by recursion.
+const LONGEST_TEXT = 1_000_000;
+const MOST_AXES = 256;
+
+function refuseLong(array: MxArray): void {
+  handleOf(array, "toString", "Array");
+  const shape = array.readShape("toString");
+  const shown = shape.reduce((product, length) => product * Math.min(length, 6), 1);
+  if (shown <= LONGEST_TEXT && shape.length <= MOST_AXES) return;
+  throw new RangeError(
+    `toString: the text of an array of ${shape.length} axes would show ${shown} elements: print a part of it.`,
+  );
+}
+
 export function toText(array: MxArray): string {
+  refuseLong(array);
   const handle = evaluateOne(array, "toString");
   const text = nativeText("toString", (out) => C.mlx_array_tostring(out, handle));
   // Python writes True and False, and so do we; MLX's C++ leaves them small.

@@ -4,7 +4,7 @@ import { C, failure, MxArray, pair, produce, refuse, slot, stream, type StreamOp
 import { describe } from "../core/describe.ts";
 
 function requireArray(value: unknown, name: string): void {
-  if (value instanceof MxArray) return;
+  if (MxArray.real(value)) return;
   refuse(
     new TypeError(
       `arctan2: ${name} must be an Array, got ${describe(value)}. Make one of a scalar with mx.array(...).`,

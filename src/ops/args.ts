@@ -49,6 +49,25 @@ export function nothingAfter(later: unknown, op: string): void {
   }
 }
 
+/**
+ * A copy of a list, lists in it included; anything else as it is. Made before an operand is looked at: a list may be a
+ * Proxy, which can run anything and answer differently each time.
+ */
+export function listOf<T>(value: T): T {
+  return Array.isArray(value) ? (copied(value, 0) as T) : value;
+}
+
+function copied(list: readonly unknown[], depth: number): unknown[] {
+  const copy: unknown[] = [];
+  const { length } = list;
+  for (let i = 0; i < length; i++) {
+    const item = list[i];
+    // Past what any parameter has, a list is refused anyhow: it may hold itself.
+    copy.push(typeof item === "object" && depth < 4 && Array.isArray(item) ? copied(item, depth + 1) : item);
+  }
+  return copy;
+}
+
 /** An integer for a shape of one axis. Anything else is left to the conversion of lists. */
 export function asList(value: unknown): unknown {
   return typeof value === "number" ? [value] : value;
@@ -162,7 +181,7 @@ export function withOptions<T>(args: readonly unknown[]): { items: readonly T[];
 
 /** The shape of an operand; a scalar has no axes. */
 export function shapeOfInput(value: ArrayInput, op: string): readonly number[] {
-  if (!(value instanceof MxArray)) return [];
+  if (!MxArray.real(value)) return [];
   if (value.disposed) refuse(new DisposedError(op, "Array"));
   return value.shape;
 }

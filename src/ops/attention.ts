@@ -37,12 +37,12 @@ export function ropeBody(
   const interleaved = bool(traditional, op, "traditional");
   const theta = optionalFloat(base, op, "base");
   const factor = float(scale, op, "scale");
-  const at = offset instanceof MxArray ? input(offset, op, "offset") : int(offset, op, "offset");
+  const at = MxArray.real(offset) ? input(offset, op, "offset") : int(offset, op, "offset");
   const x = input(a, op, "a");
   const periods = nullable(freqs, op, "freqs");
   const out = slot();
   const status =
-    offset instanceof MxArray
+    MxArray.real(offset)
       ? C.mlx_fast_rope_dynamic(out, x, width, interleaved, theta, factor, at, periods, on)
       : C.mlx_fast_rope(out, x, width, interleaved, theta, factor, at, periods, on);
   if (status !== 0) throw failure(op, [a, freqs]);
@@ -63,13 +63,13 @@ export function scaledDotProductAttentionBody(
   const on = stream(options, op);
   const factor = float(scale, op, "scale");
   const fused = bool(forceFused, op, "forceFused");
-  const mode = str(mask instanceof MxArray ? "array" : maskWord(mask, op), op, "mask");
+  const mode = str(MxArray.real(mask) ? "array" : maskWord(mask, op), op, "mask");
   const queries = input(q, op, "q");
   const keys = input(k, op, "k");
   const values = input(v, op, "v");
   // MLX divides the heads of the queries by those of the keys.
   if (shapeOfInput(k, op)[1] === 0) refuse(new RangeError(`${op}: k has no heads.`));
-  const masks = mask instanceof MxArray ? input(mask, op, "mask") : 0;
+  const masks = MxArray.real(mask) ? input(mask, op, "mask") : 0;
   const drains = nullable(sinks, op, "sinks");
   const out = slot();
   const status = C.mlx_fast_scaled_dot_product_attention(

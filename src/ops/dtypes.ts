@@ -128,7 +128,7 @@ function promoteFloats(a: Dtype, b: Dtype): Dtype {
 }
 
 function dtypeOf(value: unknown, op: string, name: string): Dtype {
-  if (value instanceof MxArray) return value.dtype;
+  if (MxArray.real(value)) return value.dtype;
   if (isDtype(value)) return value;
   throw new TypeError(`${op}: ${name} must be an Array or a dtype, got ${describe(value)}.`);
 }

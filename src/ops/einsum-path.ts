@@ -26,6 +26,6 @@ export function einsumPath(subscripts: string, ...operands: readonly ArrayInput[
 }
 
 function shapes(operands: readonly ArrayInput[]): string {
-  const texts = operands.map((one) => (one instanceof MxArray ? `${one.dtype}[${one.shape.join(", ")}]` : String(one)));
+  const texts = operands.map((one) => (MxArray.real(one) ? `${one.dtype}[${one.shape.join(", ")}]` : String(one)));
   return texts.length === 0 ? "" : `operands: ${texts.join(", ")}`;
 }

@@ -27,7 +27,7 @@ import type { QuantizationMode } from "./types.ts";
 /** The handle of indices into as many things; absent ones take them in order. */
 function picks(indices: IndexInput | null, count: number, op: string, name: string): Pointer {
   if (indices === null) return 0;
-  if (!(indices instanceof MxArray)) checkPicks(indices, count, op, name);
+  if (!MxArray.real(indices)) checkPicks(indices, count, op, name);
   return indexInput(indices, op, name);
 }
 

@@ -36,11 +36,11 @@ export function dependsBody(
   inputs: MxArray | readonly MxArray[],
   dependencies: MxArray | readonly MxArray[],
 ): MxArray | MxArray[] {
-  const single = inputs instanceof MxArray;
+  const single = MxArray.real(inputs);
   // MLX takes the first without looking whether there is one.
   if (Array.isArray(inputs) && inputs.length === 0) return [];
   const first = vector(single ? [inputs] : inputs, "depends", "inputs");
-  const second = vector(dependencies instanceof MxArray ? [dependencies] : dependencies, "depends", "dependencies");
+  const second = vector(MxArray.real(dependencies) ? [dependencies] : dependencies, "depends", "dependencies");
   const out = slot();
   if (C.mlx_depends(out, first, second) !== 0) throw failure("depends", [inputs, dependencies].flat());
   const results = produceVector("depends", out);

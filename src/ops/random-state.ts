@@ -69,7 +69,7 @@ class RandomState implements TreeState {
   #restart(key: MxArray, origin: MxArray | bigint = key): void {
     const old = this.#origin;
     this.#replace(key);
-    if (old instanceof MxArray && old !== key) old.dispose();
+    if (MxArray.real(old) && old !== key) old.dispose();
     this.#origin = origin;
     this.#splits = 0;
   }
@@ -84,8 +84,8 @@ class RandomState implements TreeState {
   #recover(): void {
     const splits = this.#splits;
     const origin = this.#origin;
-    if (origin instanceof MxArray && origin.entry.poison !== null) return;
-    let key = origin instanceof MxArray ? origin : makeKey(origin, "random");
+    if (MxArray.real(origin) && origin.entry.poison !== null) return;
+    let key = MxArray.real(origin) ? origin : makeKey(origin, "random");
     for (let i = 1; i <= splits; i++) {
       const [rest, used] = splitHandles(key, "random");
       C.mlx_array_free(used);
@@ -146,6 +146,6 @@ export function seed(seed: number | bigint): void {
 /** The handle of the key that an operation was given, or of a fresh one from the global state. */
 export function keyOrNext(key: unknown, op: string, name: string): Pointer {
   if (key === undefined || key === null) return global.next(op);
-  if (key instanceof MxArray) return input(key, op, name);
+  if (MxArray.real(key)) return input(key, op, name);
   return refuse(new TypeError(`${op}: ${name} must be an Array made by mx.random.key, got ${describe(key)}.`));
 }

@@ -105,8 +105,8 @@ export function permutationBody(
   const op = "random.permutation";
   const on = stream(options, op);
   const along = int(axis, op, "axis");
-  const rows = x instanceof MxArray ? input(x, op, "x") : null;
-  const count = x instanceof MxArray ? 0 : int(x, op, "x");
+  const rows = MxArray.real(x) ? input(x, op, "x") : null;
+  const count = MxArray.real(x) ? 0 : int(x, op, "x");
   if (rows === null ? count === 0 : C.mlx_array_size(rows) === 0) return nothingToPermute(x, along, on);
   const from = keyOrNext(key, op, "key");
   const out = slot();
@@ -121,10 +121,10 @@ export function permutationBody(
 /** MLX orders by random numbers, and ends the process where there are none. */
 function nothingToPermute(x: number | MxArray, axis: number, on: Pointer): MxArray {
   const op = "random.permutation";
-  if (x instanceof MxArray) axisLength(x.shape, axis, op);
+  if (MxArray.real(x)) axisLength(x.shape, axis, op);
   const out = slot();
   const status =
-    x instanceof MxArray
+    MxArray.real(x)
       ? C.mlx_array_set(out, input(x, op, "x"))
       : C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on);
   if (status !== 0) throw failure(op, [x]);

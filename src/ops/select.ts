@@ -23,8 +23,8 @@ export function whereBody(
 ): MxArray {
   const on = stream(options, "where");
   const test = input(condition, "where", "condition");
-  const yes = y instanceof MxArray ? inputLike(x, inputDtype(y, "where", "y"), "where", "x") : input(x, "where", "x");
-  const no = x instanceof MxArray ? inputLike(y, inputDtype(x, "where", "x"), "where", "y") : input(y, "where", "y");
+  const yes = MxArray.real(y) ? inputLike(x, inputDtype(y, "where", "y"), "where", "x") : input(x, "where", "x");
+  const no = MxArray.real(x) ? inputLike(y, inputDtype(x, "where", "x"), "where", "y") : input(y, "where", "y");
   const out = slot();
   if (C.mlx_where(out, test, yes, no, on) !== 0) throw failure("where", [condition, x, y]);
   return produce("where", out);

@@ -36,7 +36,7 @@ function safeStarts(
   op: string,
 ): Pointer {
   const rooms = axes.map((axis) => axisLength(shape, axis, op) - (lengths.at(axis) ?? 1));
-  if (!(starts instanceof MxArray)) {
+  if (!MxArray.real(starts)) {
     const list = (Array.isArray(starts) ? starts : [starts]) as readonly unknown[];
     list.forEach((start, i) => checkStart(start, `startIndices[${i}]`, rooms[i] ?? 0, op));
     return indexInput(starts, op, "startIndices");

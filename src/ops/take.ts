@@ -46,7 +46,7 @@ export function takeBody(
   const on = stream(options, "take");
   const along = axis === null ? null : int(axis, "take", "axis");
   const source = input(a, "take", "a");
-  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, "take"), "take");
+  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, "take"), "take");
   const picks = indexInput(indices, "take", "indices");
   const out = slot();
   const status = along === null ? C.mlx_take(out, source, picks, on) : C.mlx_take_axis(out, source, picks, along, on);
@@ -64,7 +64,7 @@ export function takeAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const source = input(a, op, "a");
-  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, op), op);
+  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, op), op);
   const picks = indexInput(indices, op, "indices");
   const from = along === null ? flattened(source, on, op, [a]) : source;
   const out = slot();
@@ -83,7 +83,7 @@ export function putAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const target = input(a, op, "a");
-  if (!(indices instanceof MxArray)) checkIndices(indices, lengthAlong(a, along, op), op);
+  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, op), op);
   const picks = indexInput(indices, op, "indices");
   const given = inputLike(values, inputDtype(a, op, "a"), op, "values");
   const out = slot();

@@ -44,6 +44,33 @@ describe("the end before the end", () => {
     }
   });
 
+  test("a signal that fires in the last range ends the run, one that fires after it does not", async () => {
+    const reason = new Error("late");
+    for (const combine of [undefined, (total: mx.Array, part: mx.Array) => total.add(part)]) {
+      const controller = new AbortController();
+      const options = { signal: controller.signal, ...(combine === undefined ? {} : { combine }) };
+      const run = mx.runPlanned(
+        explicit(),
+        (r0, r1) => {
+          if (r1 === 10) controller.abort(reason);
+          return forever(r0);
+        },
+        options,
+      );
+      expect(await rejection(run)).toBe(reason);
+    }
+    const controller = new AbortController();
+    const parts = await mx.runPlanned(explicit(), forever, {
+      signal: controller.signal,
+      progress: ({ done, total }) => {
+        if (done === total) controller.abort(reason);
+      },
+    });
+    expect(parts.length).toBe(4);
+    mx.dispose(parts);
+    expect(live()).toBe(0);
+  });
+
   test("any reason comes out as it is", async () => {
     for (const reason of ["text", 0, null]) {
       const controller = new AbortController();
@@ -150,7 +177,7 @@ describe("packed mode", () => {
     const mine = new Error("mine");
     const step = (r0: number): mx.Array => {
       if (r0 > 5) throw mine;
-      return mx.array(r0);
+      return mx.exp(mx.array(r0));
     };
     expect(caught(() => mx.runPlanned(packed(), step))).toBe(mine);
     expect(caught(() => mx.runPlanned(packed(), step, { signal: AbortSignal.abort(mine) }))).toBe(mine);

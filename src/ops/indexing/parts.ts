@@ -51,7 +51,7 @@ export function resolve(index: readonly IndexPart[], shape: readonly number[], o
     if (part === "...") for (let missing = shape.length - used; missing > 0; missing--) whole();
     else if (part === null) parts.push({ kind: "newaxis" });
     else {
-      if (part instanceof MxArray) handleOf(part, op);
+      if (MxArray.real(part)) handleOf(part, op);
       parts.push(one(part, axis, shape[axis++]!, `${op}: index ${position}`));
     }
   }
@@ -63,7 +63,7 @@ function one(part: Exclude<IndexPart, "..." | null>, axis: number, length: numbe
   if (typeof part === "number" || typeof part === "bigint")
     return { kind: "integer", axis, at: integer(part, length, where) };
   if (typeof part === "string") return slice(part, axis, length, where);
-  if (part instanceof MxArray) return { kind: "array", axis, index: requireIntegers(part, where) };
+  if (MxArray.real(part)) return { kind: "array", axis, index: requireIntegers(part, where) };
   if (Array.isArray(part)) {
     checkList(part as IndexList, length, where);
     return { kind: "array", axis, index: part as IndexList };

@@ -65,9 +65,9 @@ function update(
 ): MxArray {
   return tidy(() => {
     const [mask] = index;
-    if (mask instanceof MxArray) handleOf(mask, "at");
+    if (MxArray.real(mask)) handleOf(mask, "at");
     const cast = astype(prepare(astype(valueArray(value, a), a.dtype)), a.dtype);
-    if (mask instanceof MxArray && mask.dtype === "bool") return writeMask(a, index, mask, writer, cast);
+    if (MxArray.real(mask) && mask.dtype === "bool") return writeMask(a, index, mask, writer, cast);
     const parts = resolve(index, shapeOf(a, "at"), "at");
     return parts.some(({ kind }) => kind === "array")
       ? writeArrays(a, parts, writer, cast)
@@ -77,7 +77,7 @@ function update(
 
 /** The value as an array; a scalar is weak beside the array that it goes into. */
 function valueArray(value: ArrayInput, a: MxArray): MxArray {
-  if (value instanceof MxArray) {
+  if (MxArray.real(value)) {
     handleOf(value, "at");
     return value;
   }

@@ -1,0 +1,94 @@
+// Index arrays whose values are there already. MLX follows an index wherever it leads, out of the array too.
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "fail.h"
+#include "mlx/mlx.h"
+#include "mlxts.h"
+
+namespace mlxts::indices {
+
+using mlx::core::array;
+
+template <typename T>
+bool inside(T value, int64_t least, int64_t most) {
+  if constexpr (std::numeric_limits<T>::is_signed) {
+    return value >= least && value <= most;
+  } else {
+    return most >= 0 && static_cast<uint64_t>(value) <= static_cast<uint64_t>(most);
+  }
+}
+
+// Every element that the array stores, in whatever order: enough to find that none is outside.
+template <typename T>
+bool allInside(const array& a, int64_t least, int64_t most) {
+  const T* data = a.data<T>();
+  bool good = true;
+  // Without a way out of the loop, so that it can be done many at a time.
+  for (size_t i = 0; i < a.data_size(); i++) {
+    good &= inside(data[i], least, most);
+  }
+  return good;
+}
+
+// The first element in logical order that is outside, as its position and value; false when there is none.
+template <typename T>
+bool find(const array& a, int64_t least, int64_t most, double* position, double* value) {
+  const T* at = a.data<T>();
+  std::vector<int> index(a.ndim(), 0);
+  for (size_t i = 0; i < a.size(); i++) {
+    if (!inside(*at, least, most)) {
+      *position = static_cast<double>(i);
+      *value = static_cast<double>(*at);
+      return true;
+    }
+    for (int axis = static_cast<int>(a.ndim()) - 1; axis >= 0; axis--) {
+      at += a.strides(axis);
+      if (++index[axis] < a.shape(axis)) {
+        break;
+      }
+      at -= a.strides(axis) * a.shape(axis);
+      index[axis] = 0;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+int look(const array& a, int64_t least, int64_t most, double* position, double* value) {
+  if (a.flags().contiguous && allInside<T>(a, least, most)) {
+    return 0;
+  }
+  return find<T>(a, least, most, position, value) ? 1 : 0;
+}
+
+inline int answer(const array& a, int64_t least, int64_t most, double* position, double* value) {
+  using namespace mlx::core;
+  const Dtype dtype = a.dtype();
+  if (dtype == int32) return look<int32_t>(a, least, most, position, value);
+  if (dtype == int64) return look<int64_t>(a, least, most, position, value);
+  if (dtype == uint32) return look<uint32_t>(a, least, most, position, value);
+  if (dtype == uint64) return look<uint64_t>(a, least, most, position, value);
+  if (dtype == int16) return look<int16_t>(a, least, most, position, value);
+  if (dtype == uint16) return look<uint16_t>(a, least, most, position, value);
+  if (dtype == int8) return look<int8_t>(a, least, most, position, value);
+  if (dtype == uint8) return look<uint8_t>(a, least, most, position, value);
+  return -1;
+}
+
+} // namespace mlxts::indices
+
+extern "C" int mlxts_indices_outside(mlx_array indices, double least, double most, double* position, double* value) {
+  return mlxts::guarded<int>(-1, [&]() -> int {
+    const auto* a = static_cast<const mlx::core::array*>(indices.ctx);
+    if (!a || !position || !value || a->is_tracer() || a->status() == mlx::core::array::Status::unscheduled ||
+        !a->is_available() || !a->data_shared_ptr()) {
+      return -1;
+    }
+    if (a->size() == 0) {
+      return 0;
+    }
+    return mlxts::indices::answer(*a, static_cast<int64_t>(least), static_cast<int64_t>(most), position, value);
+  });
+}
