@@ -73,7 +73,8 @@ export function findShimUses(root: string): Map<string, string[]> {
   const uses = new Map<string, string[]>();
   const folder = join(root, "native", "shim");
   for (const name of readdirSync(folder)
-    .filter((file) => file.endsWith(".cpp"))
+    // The shim's own interface names functions without calling them.
+    .filter((file) => /\.(?:cpp|h)$/.test(file) && file !== "mlxts.h")
     .sort()) {
     const code = readFileSync(join(folder, name), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
     for (const match of code.matchAll(/\b(_?mlx_\w+)\s*\(/g)) add(uses, match[1] as string, name);
