@@ -5,7 +5,7 @@
 
 import { levelled } from "./level.ts";
 import { type OwnTask, widestCausal } from "./own.ts";
-import { commitReason } from "./packing.ts";
+import { commitReason, firstTrigger } from "./packing.ts";
 import type { Task } from "./task.ts";
 import { rangePairs } from "./work.ts";
 
@@ -39,13 +39,12 @@ function spread(r: number, rows: number, parts: number, align: number, each: (r1
 }
 
 /** How many ranges close a buffer that holds this, by what is certain of each; infinite when none do. */
-function closingRanges(task: Task, { ops, elements }: Open): number {
-  const { limits, opsPerRange, perRange } = task;
-  let count = Math.max(1, Math.ceil((limits!.maxOps + 1 - ops) / opsPerRange));
-  if (perRange === 0) return commitReason(limits!, ops + opsPerRange, elements) === null ? count : 1;
-  while (count > 1 && commitReason(limits!, ops + (count - 1) * opsPerRange, elements + (count - 1) * perRange))
-    count--;
-  return count;
+function closingRanges({ limits, opsPerRange, perRange }: Task, { ops, elements }: Open): number {
+  const trigger = firstTrigger(limits!);
+  const byOps = (trigger.ops - ops) / opsPerRange;
+  const missing = trigger.elements - elements;
+  const byElements = missing <= 0 ? 1 : missing / perRange;
+  return Math.max(1, Math.ceil(Math.min(byOps, byElements)));
 }
 
 function pack(task: Task, own: OwnTask, pairs: number): Packing {

@@ -14,8 +14,9 @@ import { rangePairs } from "./work.ts";
 /** Whole pairs that fit into the budget behind `before` seconds: as modelled, rounding included. */
 function pairsWithin({ n, pairCost, rate, budget }: Task, before: number): number {
   let pairs = Math.min(n * n, Math.max(0, Math.floor(((budget - before) * rate) / pairCost)));
-  while (pairs > 0 && before + (pairs * pairCost) / rate > budget) pairs--;
-  return pairs;
+  // Rounding may have let in a few too many, or, behind a large sum, rather more: the steps grow.
+  for (let step = 1; pairs > 0 && before + (pairs * pairCost) / rate > budget; step *= 2) pairs -= step;
+  return Math.max(0, pairs);
 }
 
 /** Whether every range alone makes MLX commit, so that each has a buffer of its own even without boundaries. */

@@ -1,7 +1,9 @@
 /** Replays operations through MLX's packing rule. */
 
+import { PlannerError } from "./errors.ts";
 import { isResolved } from "./limits.ts";
 import { CommandBuffer, type ModelledBuffer, type PackingBackend } from "./packing.ts";
+import { checkInitial, integer, notNegative } from "./task.ts";
 import type { BufferView, Limits, OpenBuffer, ResolvedLimits } from "./types.ts";
 
 /** One primitive of MLX's. Arrays in the order in which it binds them. */
@@ -66,15 +68,37 @@ function donated(ops: readonly (SimulatedOp | SimulatedMarker)[]): (id: BufferVi
   return (id) => home.get(id) ?? id;
 }
 
+const markers: readonly string[] = ["event", "evalEnd", "synchronize"];
+
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
+
+/** Refuses what would make counters that mean nothing. Names are made for a refusal only: lists may be long. */
+function check(op: SimulatedOp | SimulatedMarker, at: number): void {
+  if ("marker" in op) {
+    if (!markers.includes(op.marker))
+      throw new PlannerError("badInput", `ops[${at}].marker`, `"${op.marker}" is none of ${markers.join(", ")}`);
+    return;
+  }
+  if (!isCount(op.dispatches)) integer(op.dispatches, `ops[${at}].dispatches`, 0);
+  if (op.seconds !== undefined && !(op.seconds >= 0)) notNegative(op.seconds, `ops[${at}].seconds`);
+  for (const list of ["reads", "writes"] as const) {
+    const wrong = op[list].findIndex(({ dataSize }) => !isCount(dataSize));
+    if (wrong >= 0) integer(op[list][wrong]!.dataSize, `ops[${at}].${list}[${wrong}].dataSize`, 0);
+  }
+}
+
 /**
  * The command buffers that MLX would make of these operations. Operations that nothing commits are the last buffer,
  * with the reason "open". The limits are checked once an operation, after all its dispatches; the end of an
- * evaluation commits a buffer even when it is empty.
+ * evaluation commits a buffer even when it is empty. Throws a PlannerError (`badInput`) for counts that are none.
  */
 export function simulate(
   ops: readonly (SimulatedOp | SimulatedMarker)[],
   { limits, initial = {}, donation = false, backend }: SimulateOptions,
 ): ModelledBuffer[] {
+  for (const name of ["maxOps", "maxMb"] as const) integer(limits[name], `limits.${name}`, -(2 ** 31), 2 ** 31 - 1);
+  checkInitial(initial);
+  ops.forEach(check);
   const counting = backend ?? (isResolved(limits) ? limits.backend : "metal");
   const open = new CommandBuffer(limits, counting, initial);
   const home = donation ? donated(ops) : null;

@@ -64,7 +64,8 @@ function checkLimits(limits: Limits | ResolvedLimits): void {
   }
 }
 
-function checkInitial({ ops = 0, elements = 0, seconds = 0 }: OpenBuffer): Task["first"] {
+/** The counters of an open buffer. */
+export function checkInitial({ ops = 0, elements = 0, seconds = 0 }: OpenBuffer): Task["first"] {
   integer(ops, "initial.ops", 0);
   integer(elements, "initial.elements", 0);
   notNegative(seconds, "initial.seconds");

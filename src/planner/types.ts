@@ -127,7 +127,7 @@ export interface PlanMemory {
   readonly peakBytes: number;
 }
 
-/** Ranges of rows that tile [0, queryRows), and what is modelled of them. Immutable. */
+/** Ranges of rows that tile [0, queryRows), and what is modelled of them. Not to be written to, the bounds included. */
 export interface Plan<M extends PlanMode = PlanMode> extends Iterable<RowRange> {
   readonly mode: M;
   readonly strategy: PlanStrategy;

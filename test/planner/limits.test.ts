@@ -126,6 +126,22 @@ describe("the simulator", () => {
     ]);
   });
 
+  test("counts that are none are refused", () => {
+    const of =
+      (ops: unknown[], more: object = {}) =>
+      () =>
+        simulate(ops as SimulatedOp[], { limits, ...more });
+    const view = { bufferId: 1, dataSize: -1 };
+    expect(refusal(of([op(1), op(-1)]))).toEqual(["badInput", "ops[1].dispatches"]);
+    expect(refusal(of([op(0.5)]))).toEqual(["badInput", "ops[0].dispatches"]);
+    expect(refusal(of([op(1, [["a", Number.NaN]])]))).toEqual(["badInput", "ops[0].reads[0].dataSize"]);
+    expect(refusal(of([op(1, [], { writes: [view] })]))).toEqual(["badInput", "ops[0].writes[0].dataSize"]);
+    expect(refusal(of([op(1, [], { seconds: -1 })]))).toEqual(["badInput", "ops[0].seconds"]);
+    expect(refusal(of([{ marker: "end" }]))).toEqual(["badInput", "ops[0].marker"]);
+    expect(refusal(of([], { limits: { maxOps: Number.NaN, maxMb: 1 } }))).toEqual(["badInput", "limits.maxOps"]);
+    expect(refusal(of([], { initial: { ops: -1 } }))).toEqual(["badInput", "initial.ops"]);
+  });
+
   test("no operations, no buffers", () => {
     expect(simulate([], { limits })).toEqual([]);
     expect(simulate([{ marker: "evalEnd" }], { limits })).toMatchObject([{ ops: 0, reason: "finalize" }]);

@@ -1,10 +1,17 @@
 // The published planner's own answers, recorded from it by `bun run planner:oracle --record`.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { census, ours, type Recorded, recording, shapes } from "../../scripts/planner-oracle.ts";
-import { attentionWork, metalLimits, planRanges, type PlanOptions, simulate } from "../../src/planner/index.ts";
+import { census, longShapes, ours, type Recorded, recording, shapes } from "../../scripts/planner-oracle.ts";
+import {
+  attentionWork,
+  metalLimits,
+  planRanges,
+  type PlanOptions,
+  rangeMacs,
+  simulate,
+} from "../../src/planner/index.ts";
 
-const { cases, planner } = JSON.parse(readFileSync(recording, "utf8")) as Recorded;
+const { cases, long, planner } = JSON.parse(readFileSync(recording, "utf8")) as Recorded;
 
 test("the recording is of 500 random shapes, with plans long and short and both refusals", () => {
   expect(planner).toBe("mlx-train-perf 0.9.1");
@@ -15,8 +22,18 @@ test("the recording is of 500 random shapes, with plans long and short and both 
   expect(new Set(cases.map(({ answer }) => ("error" in answer ? answer.error : "plan"))).size).toBe(3);
 });
 
+test("and of 60 long ones, the work of most of them past 2^53", () => {
+  expect(long.map(({ shape }) => shape)).toEqual(longShapes(60));
+  const past = long.filter(({ shape }) => {
+    const { pairCost } = attentionWork(shape);
+    return rangeMacs(0, shape.n, shape.n, pairCost, shape.causal) > 2n ** 53n;
+  });
+  expect(past.length).toBeGreaterThan(40);
+});
+
 test('strategy "published" answers as the published planner does, to the last row', () => {
-  for (const { shape, answer } of cases) expect({ shape, answer: ours(shape) }).toEqual({ shape, answer });
+  for (const { shape, answer } of [...cases, ...long])
+    expect({ shape, answer: ours(shape) }).toEqual({ shape, answer });
 });
 
 test('"balanced" has never more ranges, and refuses nothing that the published planner plans', () => {

@@ -163,6 +163,19 @@ test("plans at the edges: one row, an alignment past the rows, one pair", () => 
   ]);
 });
 
+test("a buffer that is all but full, and limits that are never reached, end in time", () => {
+  const rows = 94_906_264;
+  const total = (rows * (rows + 1)) / 2;
+  // What is left of the budget is far below what the sum of seconds can tell apart from it.
+  const near = { queryRows: rows, pairCost: 1, rate: total * 1e11, safetyFactor: 1, budgetSeconds: 0.5 };
+  const plan = planRanges({ ...near, initial: { seconds: 0.5 - 1e-11 } });
+  expect(plan.bounds.at(-1)).toBe(rows);
+  expect(plan.buffers.every(({ seconds }) => seconds <= 0.5)).toBe(true);
+  const environment = { MLX_MAX_OPS_PER_BUFFER: "2147483647", MLX_MAX_MB_PER_BUFFER: "2147483647" };
+  for (const raised of [metalLimits("x", { environment }), cudaLimits("9.0", { environment })])
+    expect(refusal({ mode: "packed", rate: 2e10, limits: raised })).toEqual(["packedOverBudget", "budgetSeconds"]);
+});
+
 describe("memory", () => {
   const long = { ...attentionWork({ pass: "dkv", n: 131_072, d: 128, hq: 32, hkv: 8 }), rate: 1.85794e12, limits };
 
