@@ -58,12 +58,16 @@ inline size_t levels() {
   return now > low + kReserve ? (now - low - kReserve) / kLevel : 0;
 }
 
-// The depth that a walk by recursion over inputs reaches, each node once; it ends early past `most`.
-inline size_t depth(const std::vector<array>& outputs, size_t most) {
+// The depth that a walk by recursion over inputs reaches, each node once, in the order in which MLX goes; it ends early
+// past `most`.
+inline size_t depth(const std::vector<array>& outputs, const std::vector<array>& inputs, size_t most) {
   static thread_local mlxts::IdSet seen;
   static thread_local std::vector<std::pair<const array*, size_t>> path;
   seen.clear();
   path.clear();
+  for (const auto& input : inputs) {
+    seen.insert(input.id());
+  }
   size_t deepest = 0;
   for (const auto& output : outputs) {
     if (!seen.insert(output.id())) {
@@ -72,12 +76,11 @@ inline size_t depth(const std::vector<array>& outputs, size_t most) {
     path.emplace_back(&output, 0);
     while (!path.empty()) {
       auto& [node, next] = path.back();
-      const auto& inputs = node->inputs();
-      if (next == inputs.size()) {
+      if (next == node->inputs().size()) {
         path.pop_back();
         continue;
       }
-      const array& input = inputs[next++];
+      const array& input = node->inputs()[next++];
       if (!seen.insert(input.id())) {
         continue;
       }
@@ -95,20 +98,23 @@ inline size_t depth(const std::vector<array>& outputs, size_t most) {
 
 } // namespace mlxts::graphs
 
-extern "C" int mlxts_check_depth(mlx_vector_array outputs) {
+extern "C" int mlxts_check_depth(mlx_vector_array outputs, mlx_vector_array inputs) {
   return mlxts::guarded<int>(1, [&]() -> int {
+    using List = std::vector<mlx::core::array>;
     if (!outputs.ctx) {
       return 0;
     }
+    const List none;
+    const auto& from = *static_cast<List*>(outputs.ctx);
+    const auto& to = inputs.ctx ? *static_cast<List*>(inputs.ctx) : none;
     const size_t most = mlxts::graphs::levels();
-    if (mlxts::graphs::depth(*static_cast<std::vector<mlx::core::array>*>(outputs.ctx), most) <= most) {
+    if (mlxts::graphs::depth(from, to, most) <= most) {
       return 0;
     }
     mlxts::fail(
         "the graph is more than " + std::to_string(most) +
-        " operations deep, and MLX walks it by recursion, for which this thread's stack is too small. Evaluate what "
-        "was computed before with mx.eval, transform a shorter piece and loop over it, or run it where the stack is "
-        "larger");
+        " operations deep, and MLX walks it by recursion, for which this thread's stack is too small: evaluate what was "
+        "computed before with mx.eval, or take fewer steps in one function");
     return 1;
   });
 }

@@ -124,9 +124,9 @@ double mlxts_array_bytes(mlx_array a);
    nothing and evaluates nothing. */
 int mlxts_indices_outside(mlx_array indices, double least, double most, double* position, double* value);
 
-/* 1, with a message, when the graph behind these arrays is deeper than the rest of this thread's stack lets MLX walk by
-   recursion; 0 otherwise. */
-int mlxts_check_depth(mlx_vector_array outputs);
+/* 1, with a message, when the graph behind the outputs, as far as the inputs, is deeper than the rest of this thread's
+   stack lets MLX walk by recursion; 0 otherwise. Either may be an empty handle. */
+int mlxts_check_depth(mlx_vector_array outputs, mlx_vector_array inputs);
 
 /* Lists the nodes that evaluating these arrays would compute, until the next call on this thread; none for an empty
    handle. Call it right before the evaluation, so that mlxts_array_is_spoiled can tell what a failure has spoiled.

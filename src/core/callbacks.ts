@@ -35,6 +35,7 @@ let lastId = 0;
 // The engine guards the stack against its own frames only. This leaves room for MLX's, which walk graphs recursively.
 const DEEPEST = 256;
 let depth = 0;
+let running = "closure";
 
 // The very object that a callback threw, and whether there is one: undefined can be thrown too.
 let thrown: { error: unknown } | null = null;
@@ -115,6 +116,11 @@ export function insideTransform(): boolean {
   return depth > 0;
 }
 
+/** The operation whose native call runs the innermost function. */
+export function runningOperation(): string {
+  return running;
+}
+
 /** How many functions native code still holds. For leak tests. */
 export function liveFunctions(): number {
   drain();
@@ -125,7 +131,9 @@ export function liveFunctions(): number {
 export function callClosures(operation: string, call: () => number): void {
   if (depth >= DEEPEST) throw new RangeError(`${operation}: transforms are nested more than ${DEEPEST} deep.`);
   const outer = thrown;
+  const around = running;
   thrown = null;
+  running = operation;
   depth++;
   const span = tracer === null ? null : tracer.begin("transform", operation);
   try {
@@ -139,6 +147,7 @@ export function callClosures(operation: string, call: () => number): void {
   } finally {
     depth--;
     thrown = outer;
+    running = around;
     span?.end();
     drain();
   }

@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import { type MxArray, wrapArray } from "./array.ts";
-import { callClosures, lastingClosure, nativeClosure } from "./callbacks.ts";
+import { callClosures, lastingClosure, nativeClosure, runningOperation } from "./callbacks.ts";
 import { describe } from "./describe.ts";
 import { check } from "./error.ts";
 import { soundHandle } from "./evaluate.ts";
@@ -10,7 +10,7 @@ import { Handle, handleOf, internal } from "./handle.ts";
 import { tracer } from "./hooks.ts";
 import { kept } from "./kept.ts";
 import { kindOf } from "./kinds.ts";
-import { C } from "./native.ts";
+import { backend, C } from "./native.ts";
 import { refusePromise, requireFunction } from "./scope.ts";
 import { pointerAddress } from "./scratch.ts";
 import { type PrivateSlot, privateSlot, readSlot, slot } from "./slots.ts";
@@ -35,6 +35,16 @@ export function writeResults(out: Pointer, results: MxArray | readonly MxArray[]
   else check(C.mlx_vector_array_set_data(out, pointerAddress(handles), handles.length), "closure");
 }
 
+/**
+ * The same for a function whose graph MLX then walks by recursion, from the results back to the inputs: refuses one for
+ * which the stack is too small.
+ */
+export function writeGraph(out: Pointer, results: MxArray | readonly MxArray[], inputs: Pointer): void {
+  writeResults(out, results);
+  // `out` is where the handle of the vector stands.
+  check(C.mlxts_check_depth(backend.readPointer(out, 0), inputs), runningOperation());
+}
+
 /** The arrays of a vector that native code lends. */
 export function takeArrays(vector: Pointer, operation = "closure"): MxArray[] {
   const size = C.mlx_vector_array_size(vector);
@@ -54,7 +64,7 @@ const makeClosure = (callback: Pointer, payload: Pointer, destructor: Pointer): 
 export class Closure extends Handle {
   constructor(fn: ArrayFunction) {
     requireFunction(fn, "Closure");
-    const raw = (out: Pointer, inputs: Pointer): void => writeResults(out, fn(takeArrays(inputs)));
+    const raw = (out: Pointer, inputs: Pointer): void => writeGraph(out, fn(takeArrays(inputs)), inputs);
     const handle = nativeClosure("closure", raw, makeClosure);
     super(internal, handle, 0, kindOf("closure"));
   }
@@ -139,7 +149,9 @@ let sharedFunction: ArrayFunction | null = null;
  */
 export function withClosure<T>(fn: ArrayFunction, body: (closure: Pointer) => T): T {
   if (shared === 0) {
-    const raw = (out: Pointer, inputs: Pointer): void => writeResults(out, sharedFunction!(takeArrays(inputs)));
+    const raw = (out: Pointer, inputs: Pointer): void => {
+      writeGraph(out, sharedFunction!(takeArrays(inputs)), inputs);
+    };
     shared = kept(lastingClosure("closure", raw, makeClosure));
   }
   const outer = sharedFunction;

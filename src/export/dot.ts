@@ -47,6 +47,7 @@ function dotText(arrays: readonly MxArray[], names: Readonly<Record<string, MxAr
       const quoted = name.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
       check(C.mlx_node_namer_set_name(namer, soundHandle(array, op), textAddress(quoted)), op);
     }
+    check(C.mlxts_check_depth(vector, 0), op);
     const text = C.mlxts_export_to_dot(namer, vector);
     if (text === 0 || text === null) throw new MlxError(op, takeNativeMessage());
     return backend.text(text);

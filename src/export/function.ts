@@ -6,7 +6,7 @@ import type { Pointer } from "../backend/types.ts";
 import { bool, str } from "../core/args.ts";
 import type { MxArray } from "../core/array.ts";
 import { callClosures, nativeClosure } from "../core/callbacks.ts";
-import { applyVectors, takeArrays, vectorOf, writeResults } from "../core/closure.ts";
+import { applyVectors, takeArrays, vectorOf, writeGraph } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { MlxError, takeNativeMessage } from "../core/error.ts";
 import { Handle, handleOf, internal } from "../core/handle.ts";
@@ -106,7 +106,7 @@ function closureOf(fn: ExportableFunction, operation: string): NativeHandle {
     const arrays: unknown[] = takeArrays(inputs, operation);
     const kwargs = readArrayMap(names);
     if (Object.keys(kwargs).length > 0) arrays.push(kwargs);
-    writeResults(out, fn(...(arrays as never[])));
+    writeGraph(out, fn(...(arrays as never[])), inputs);
   };
   const handle = nativeClosure("closure_kwargs", raw, (callback, payload, destructor) =>
     C.mlx_closure_kwargs_new_func_payload(callback, payload, destructor),
