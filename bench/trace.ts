@@ -47,6 +47,7 @@ interface Figures {
   before: Pair;
   after: Pair;
   recorded: number;
+  alone: number;
 }
 
 mkdirSync(out, { recursive: true });
@@ -92,4 +93,9 @@ console.log(
   `  ${"recording".padEnd(44)} ${median(figures.map(({ recorded }) => recorded))
     .toFixed(0)
     .padStart(7)} ns an operation`,
+);
+console.log(
+  `  ${"the comparison alone, in an empty loop".padEnd(44)} ${median(figures.map(({ alone }) => alone))
+    .toFixed(2)
+    .padStart(7)} ns`,
 );

@@ -1,4 +1,7 @@
 // One process of bench/trace.ts: loads both builds and times them in turns. Prints one JSON line.
+import { opHook } from "../../src/core/hooks.ts";
+import type { Handle } from "../../src/core/handle.ts";
+
 interface Side {
   add(n: number): number;
   addRecorded(n: number): number;
@@ -9,6 +12,8 @@ const [withTest = "", without = "", order = "0", rounds = "400"] = process.argv.
 const tested = (await import(withTest)) as Side;
 const bare = (await import(without)) as Side;
 const sides = Number(order) % 2 === 0 ? [tested, bare] : [bare, tested];
+
+const median = (list: number[]): number => list.toSorted((x, y) => x - y)[list.length >> 1]!;
 
 /** Medians of both sides over rounds in turns, and of the difference between neighbours. */
 function compare(n: number): { tested: number; bare: number; difference: number } {
@@ -22,12 +27,37 @@ function compare(n: number): { tested: number; bare: number; difference: number 
     figures.bare.push(pair.get(bare)!);
     figures.difference.push(pair.get(tested)! - pair.get(bare)!);
   }
-  const median = (list: number[]): number => list.toSorted((x, y) => x - y)[list.length >> 1]!;
   return { tested: median(figures.tested), bare: median(figures.bare), difference: median(figures.difference) };
+}
+
+/** The comparison alone, in a loop with nothing else in it: nanoseconds, the loop's own taken off. */
+function testAlone(): number {
+  const handle = null as unknown as Handle;
+  let sum = 0;
+  const plain = (n: number): void => {
+    for (let i = 0; i < n; i++) sum = (sum + i) | 0;
+  };
+  const tests = (n: number): void => {
+    for (let i = 0; i < n; i++) {
+      sum = (sum + i) | 0;
+      if (opHook !== null) opHook("add", handle);
+    }
+  };
+  const n = 2_000_000;
+  const differences: number[] = [];
+  for (let round = 0; round < 40; round++) {
+    const start = Bun.nanoseconds();
+    plain(n);
+    const middle = Bun.nanoseconds();
+    tests(n);
+    // The first rounds compile.
+    if (round >= 5) differences.push((Bun.nanoseconds() - middle - (middle - start)) / n);
+  }
+  return median(differences);
 }
 
 const before = compare(3000);
 tested.recordOnce();
 const after = compare(3000);
 const recorded = Math.min(tested.addRecorded(20_000), tested.addRecorded(20_000), tested.addRecorded(20_000));
-console.log(JSON.stringify({ before, after, recorded }));
+console.log(JSON.stringify({ before, after, recorded, alone: testAlone() }));

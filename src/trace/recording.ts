@@ -26,6 +26,8 @@ export interface RecordOptions {
 }
 
 let lastNumber = 0;
+// Once is enough for programs that record every step.
+let warned = false;
 
 function say(text: string): void {
   writeSync(2, text);
@@ -64,7 +66,8 @@ export class Recording implements Disposable {
     this.#end = this.path === null ? null : () => this.#endAtExit();
     if (this.#end !== null) atExit(this.#end);
     connect(this.#sink);
-    if (fine) say(`mlx-ts trace: ${fineWarning.replace("was evaluated", "is evaluated")}.\n`);
+    if (fine && !warned) say(`mlx-ts trace: ${fineWarning.replace("was evaluated", "is evaluated")}.\n`);
+    warned ||= fine;
   }
 
   /** Events kept now. */

@@ -128,10 +128,10 @@ test("transforms, and the functions that they call", () => {
 
 test("an exception inside of a transform ends all of its spans", () => {
   const events = recorded(() => {
-    const fail = (): mx.Array => {
+    const fail = (_x: mx.Array): mx.Array => {
       throw new Error("inside");
     };
-    expect(caught(() => mx.grad(fail)(mx.ones([3]) as never)).message).toBe("inside");
+    expect(caught(() => mx.grad(fail)(mx.ones([3]))).message).toBe("inside");
     mx.add(1, 1);
   });
   expect(named(events, "transform")).toHaveLength(1);
