@@ -231,7 +231,12 @@ export class StorageView extends Handle {
     // The buffer holds the storage by itself: it may be pinned by a reader, or sent to a Worker, when the view goes.
     const held = C.mlxts_storage_hold(handle);
     if (!held) throw new MlxError(member, takeNativeMessage());
-    return runtime.lend(address, size, held, runtime.symbolAddress("mlxts_storage_drop"));
+    try {
+      return runtime.lend(address, size, held, runtime.symbolAddress("mlxts_storage_drop"));
+    } catch (error) {
+      C.mlx_array_free(held);
+      throw error;
+    }
   }
 }
 

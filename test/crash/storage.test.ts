@@ -5,6 +5,7 @@ import { linesOf } from "./run.ts";
 const expected: Record<string, unknown> = {
   "read after dispose": [true, "TypeError", "DisposedError", "TypeError"],
   "written after dispose": ["TypeError", "TypeError", 0],
+  "disposed while the bytes are walked": new Array(9).fill(0),
   "disposed twice, and by three": [true, "DisposedError"],
   "disposed inside of a callback, while the bytes are in use": [[0, 2, 4], 0],
   "exported inside of a callback, and escaped": [[1, 1, 1], true, 0],

@@ -29,6 +29,10 @@ function walk(view: mx.StorageView): number[] {
 /** What holds of every export that succeeds. */
 function check(array: mx.Array): void {
   mx.eval(array);
+  if (array.size === 0 && mx.metal.isAvailable()) {
+    const { status } = array.tryExportStorage({ requireRowContiguous: false });
+    return status === "noStorage" ? undefined : fail("status", status, "noStorage");
+  }
   using view = array.exportStorage({ requireRowContiguous: false });
   const values = Array.from(array.toTypedArray() as Float32Array);
   if (!same(walk(view), values)) fail("the bytes, walked by the strides", walk(view), values);
@@ -92,6 +96,7 @@ test("bytes of any width survive the way through a view", () => {
         const plain = mx.array(Float32Array.from(grid.values), { shape }).astype(dtype);
         const array = turned ? plain.T : plain;
         mx.eval(array);
+        if (array.size === 0) return;
         using view = array.exportStorage({ requireRowContiguous: false });
         const expected = array.toTypedArray();
         if (!Bun.deepEquals(view.copy(), expected)) fail(`copy() of ${dtype}`, view.copy(), expected);
