@@ -93,6 +93,7 @@ afterAll(() => {
 const program = `
   import * as mx from "mlx-ts";
   if (mx.array([5, 6]).get(1).item() !== 6) throw new Error("the methods of arrays are missing");
+  if (mx.array([5, 6]).exportStorage().bytes.length !== 8) throw new Error("the storage exports are missing");
   const g = mx.grad((x) => x.multiply(x).sum())(mx.array([1, 2, 3]));
   console.log(JSON.stringify(g.tolist()));
 `;
