@@ -16,6 +16,7 @@
 #include "mlx/primitives.h"
 #include "mlxts.h"
 #include "shapes.h"
+#include "tasks.h"
 
 namespace mlxts::evaluations {
 
@@ -209,4 +210,10 @@ extern "C" int mlxts_array_is_spoiled(mlx_array a) {
 
 extern "C" void mlxts_forget_evaluations(void) {
   mine() = Evaluations{};
+  try {
+    mlxts::tasks::recount();
+  } catch (const std::exception&) {
+    // The error that this follows is the one to report.
+    return;
+  }
 }

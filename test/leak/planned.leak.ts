@@ -1,5 +1,4 @@
-// runPlanned, 10,000 small runs in each of the ways that one can end, but for failed evaluations: of those, MLX 0.32.2
-// takes a handful a process before it waits for ever.
+// runPlanned, 10,000 small runs in each of the ways that one can end.
 import * as mx from "../../src/index.ts";
 import type { Plan, PlanMode } from "../../src/planner/index.ts";
 import { liveFunctions } from "../../src/core/callbacks.ts";
@@ -8,7 +7,8 @@ import { type Finding, leakCases, measureAsyncLoop, measureLoop } from "./measur
 const bounds = { iterations: 10_000, warm: 2000, growth: 20 };
 const rows = 8;
 const x = mx.keep(mx.tidy(() => mx.add(mx.arange(rows), 0.5)));
-mx.eval(x);
+const singular = mx.keep(mx.zeros([2, 2]));
+mx.eval(x, singular);
 
 function plan<M extends PlanMode>(mode: M, window: number): Plan<M> {
   return { mode, bounds: Int32Array.of(0, 3, 6, rows), count: 3, commitFirst: false, memory: { window } } as never;
@@ -26,14 +26,17 @@ const stop = (): never => {
   throw mine;
 };
 
-/** Runs that fail with that very error; what has been started is waited for, now and then. */
-const failing = (run: (i: number) => Promise<unknown>): (() => Promise<Finding[]>) =>
+/** Runs that fail as `expected`; what has been started is waited for, now and then. */
+const failing = (
+  run: (i: number) => Promise<unknown>,
+  expected = (error: unknown): boolean => error === mine,
+): (() => Promise<Finding[]>) =>
   loop(async (i) => {
     const error: unknown = await run(i).then(
       () => new Error("the run did not fail"),
       (reason: unknown) => reason,
     );
-    if (error !== mine) throw error;
+    if (!expected(error)) throw error;
     if (i % 100 === 0) mx.synchronize();
   });
 
@@ -62,6 +65,13 @@ await leakCases({
     }),
   ),
   "combine that throws": failing(() => mx.runPlanned(plan("explicit", 2), sum, { combine: stop })),
+  "an evaluation that fails": failing(
+    (i) =>
+      mx.runPlanned(plan("explicit", 2), (r0, r1, index) =>
+        index === i % 3 ? mx.linalg.inv(singular, { stream: "cpu" }) : part(r0, r1),
+      ),
+    (error) => error instanceof mx.MlxError,
+  ),
   "packed, inside of grad": () => {
     const before = liveFunctions();
     const squares = (): mx.Array => mx.runPlanned(plan("packed", 1), sum, { combine: add }).s;
