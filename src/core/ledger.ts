@@ -133,6 +133,11 @@ export function enterNative<T>(call: () => T): T {
   }
 }
 
+/** Whether JavaScript runs inside of a native call: a graph is being traced, perhaps. */
+export function insideNative(): boolean {
+  return nativeDepth > 0;
+}
+
 function tenure(entry: Entry): void {
   entry.owner = new WeakRef(entry.young!);
   entry.young = null;

@@ -9,6 +9,7 @@ import { type MxArray, wrapArray } from "../core/array.ts";
 import { check } from "../core/error.ts";
 import { evaluateOne } from "../core/evaluate.ts";
 import type { Handle } from "../core/handle.ts";
+import { insideNative } from "../core/ledger.ts";
 import { backend, C } from "../core/native.ts";
 import { readSlot, slot } from "../core/slots.ts";
 import { formOfHandle } from "./arrays.ts";
@@ -35,9 +36,12 @@ interface Node {
 
 const UNSCHEDULED = 0;
 
-/** Whether evaluating an array is not allowed: it is part of what a transform traces. */
+/**
+ * Whether an array must not be evaluated now: inside of a transform's function that would take from the graph what is
+ * traced. MLX's own mark is not enough, since an inner transform takes it off its arrays while the outer one needs them.
+ */
 export function isTraced(array: Handle): boolean {
-  return C.mlxts_array_is_tracer(array.entry.handle) === 1;
+  return insideNative() || C.mlxts_array_is_tracer(array.entry.handle) === 1;
 }
 
 /** Numbers storages. MLX's own identity of one is an address, which comes again when the storage is gone. */

@@ -88,6 +88,26 @@ test("what a transform traces is not evaluated there, and its results are", () =
   checkedTrace(t.toJSON());
 });
 
+test("derivatives of derivatives, in fine mode as without", () => {
+  const cube = (x: mx.Array): mx.Array => x.multiply(x).multiply(x);
+  const functions: Record<string, (x: mx.Array) => mx.Array> = {
+    second: mx.grad(mx.grad(cube)),
+    third: mx.grad(mx.grad(mx.grad(cube))),
+    batched: (x) => mx.vmap(mx.grad(mx.grad(cube)))(mx.stack([x, x])),
+    compiled: mx.compile(mx.grad(mx.grad(cube))),
+    checkpointed: mx.grad((x: mx.Array) => mx.checkpoint(cube)(x)),
+    forward: (x) => mx.jvp(mx.grad(cube), [x], [mx.array(1)])[1][0]!,
+  };
+  for (const [name, f] of Object.entries(functions)) {
+    mx.tidy(() => {
+      const plain = f(mx.array(2)).tolist();
+      using t = trace.record({ fine: true });
+      expect([name, f(mx.array(2)).tolist()]).toEqual([name, plain]);
+      checkedTrace(t.toJSON());
+    });
+  }
+});
+
 test("an operation whose evaluation fails says so itself, and leaves nothing", () => {
   const before = mx.memory().liveHandles;
   {
