@@ -52,6 +52,10 @@ export const internalReasons: readonly { pattern: RegExp; reason: string }[] = [
       "a closure for each number of inputs; grad calls mlx_vjp with a one, which is what it does, with one closure",
   },
   {
+    pattern: /^mlx_detail_vmap_(trace|replace)$/,
+    reason: "the two halves of vmap; the shim does both in one call",
+  },
+  {
     pattern: /^mlx_vector_\w+_(new_value|set_value|set_data|append_data|append_value|new_data)$/,
     reason: "vectors are made whole, from the addresses of their elements, where the API needs them",
   },

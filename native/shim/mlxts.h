@@ -230,6 +230,34 @@ void mlxts_exporter_free(mlx_function_exporter exporter);
 /* The text that was stored with a function, as long as the function lives; NULL for an empty handle. */
 const char* mlxts_imported_metadata(mlx_imported_function fun);
 
+/* ---- lists of arrays ----------------------------------------------------------------------------------------- */
+
+/* A new vector of these arrays, allocated at once. Free it with mlx_vector_array_free. Empty, with a message, for an
+   empty handle among them, or when memory is short. */
+mlx_vector_array mlxts_vector_new(const mlx_array* arrays, size_t arrays_num);
+
+/* Writes a new handle of each element to `handles`, for the caller to free, and returns how many there are. With more
+   than `capacity` nothing is written: call it again with more room. `frees` frees the vector, once they are written.
+   -1 with a message for an empty handle, or when memory is short. */
+int64_t mlxts_vector_handles(mlx_vector_array vector, bool frees, mlx_array* handles, size_t capacity);
+
+/* A closure that is never freed, and left out of the counts: `fun` borrows its inputs and gives its results in a new
+   vector, which is taken over. Unlike mlx-c's closures it copies neither. Empty, with a message, when memory is short. */
+mlx_closure mlxts_closure_new(
+    int (*fun)(mlx_vector_array*, const mlx_vector_array, void*),
+    void* payload);
+
+/* Maps `fun` over an axis of each input, -1 for those that it gets whole. Inside of it, mlxts_vmap_axes says where the
+   results gain the axis, as the last call that it makes. *out must be empty. 0, or 1 with a message. */
+int mlxts_vmap(
+    mlx_vector_array* out,
+    mlx_closure fun,
+    const mlx_array* inputs,
+    size_t inputs_num,
+    const int* in_axes,
+    size_t in_axes_num);
+int mlxts_vmap_axes(const int* axes, size_t axes_num);
+
 /* ---- constants ----------------------------------------------------------------------------------------------- */
 
 /* A handle of its own to the same array, to be kept: the counts of live handles leave it out. Free it with

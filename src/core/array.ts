@@ -139,6 +139,20 @@ export function wrapArray(handle: Pointer, operation?: string): MxArray {
   return new MxArray(internal, handle, operation);
 }
 
+/** Wraps the arrays of one call: all of them, or none where one has a shape that is refused. */
+export function wrapArrays(handles: readonly Pointer[], operation?: string): MxArray[] {
+  const arrays: MxArray[] = [];
+  try {
+    for (let i = 0; i < handles.length; i++) arrays.push(wrapArray(handles[i]!, operation));
+  } catch (error) {
+    for (const array of arrays) array.dispose();
+    // The refused one is freed already.
+    for (const handle of handles.slice(arrays.length + 1)) C.mlx_array_free(handle);
+    throw error;
+  }
+  return arrays;
+}
+
 function nativeShape(handle: Pointer): number[] {
   const ndim = C.mlx_array_ndim(handle);
   const shape: number[] = [];

@@ -1,7 +1,7 @@
 /** The call funnel: what every operation imports, and the two ways a native call ends. */
 
 import type { Pointer } from "../backend/types.ts";
-import { MxArray, wrapArray } from "./array.ts";
+import { MxArray, wrapArray, wrapArrays } from "./array.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
 import { opHook } from "./hooks.ts";
 import { C } from "./native.ts";
@@ -72,23 +72,11 @@ export function produce2(op: string, first: Pointer, second: Pointer): [MxArray,
 /** The arrays of a native vector, which is freed. */
 export function produceVector(op: string, slot: Pointer): MxArray[] {
   dropTemporaries();
-  const vector = readSlot(slot);
-  const handles = arrayHandles(vector, op);
-  C.mlx_vector_array_free(vector);
-  return ownAll(op, handles);
+  return ownAll(op, arrayHandles(readSlot(slot), op, true));
 }
 
-/** Wraps the arrays of one call: all of them, or none where one has a shape that is refused. */
 function ownAll(op: string, handles: readonly Pointer[]): MxArray[] {
-  const arrays: MxArray[] = [];
-  try {
-    for (const handle of handles) arrays.push(wrapArray(handle, op));
-  } catch (error) {
-    for (const array of arrays) array.dispose();
-    // The refused one is freed already.
-    for (const handle of handles.slice(arrays.length + 1)) C.mlx_array_free(handle);
-    throw error;
-  }
+  const arrays = wrapArrays(handles, op);
   if (opHook !== null) for (const array of arrays) opHook(op, array);
   return arrays;
 }

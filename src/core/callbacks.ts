@@ -9,7 +9,7 @@ import { MlxError, takeNativeMessage } from "./error.ts";
 import { tracer } from "./hooks.ts";
 import { enterNative } from "./ledger.ts";
 import { backend, C } from "./native.ts";
-import { tidy } from "./scope.ts";
+import { enterScope, leaveScope } from "./scope.ts";
 
 /** What a registered function gets: the native arguments of its signature, without the payload. */
 export type RawFunction = (...args: Pointer[]) => void;
@@ -33,35 +33,38 @@ let owner = 0;
 let lastId = 0;
 
 // The engine guards the stack against its own frames only. This leaves room for MLX's, which walk graphs recursively.
-const DEEPEST = 256;
+export const DEEPEST = 256;
 let depth = 0;
 let running = "closure";
 
 // The very object that a callback threw, and whether there is one: undefined can be thrown too.
 let thrown: { error: unknown } | null = null;
 
-function run(payload: Pointer, call: (fn: RawFunction) => void): number {
+function run(payload: Pointer, count: number, a: Pointer, b: Pointer, c = 0, d = 0, e = 0): number {
   const span = tracer === null ? null : tracer.begin("closure", "closure");
+  enterScope();
   try {
-    const id = payload % 4294967296;
-    const fn = functions.get(id) ?? lasting.get(id);
+    const id = payload - owner * 4294967296;
+    const fn = lasting.get(id) ?? functions.get(id);
     if (fn === undefined) throw new Error("closure: its function is gone");
-    tidy(() => call(fn));
+    if (count === 2) fn(a, b);
+    else fn(...[a, b, c, d, e].slice(0, count));
     return 0;
   } catch (error) {
     thrown = { error };
     return 1;
   } finally {
+    leaveScope();
     span?.end();
   }
 }
 
 /** What native code calls. The signatures have 2 to 5 words before the payload. */
 const entries: Record<number, (...args: Pointer[]) => number> = {
-  2: (a, b, payload) => run(payload!, (fn) => fn(a!, b!)),
-  3: (a, b, c, payload) => run(payload!, (fn) => fn(a!, b!, c!)),
-  4: (a, b, c, d, payload) => run(payload!, (fn) => fn(a!, b!, c!, d!)),
-  5: (a, b, c, d, e, payload) => run(payload!, (fn) => fn(a!, b!, c!, d!, e!)),
+  2: (a, b, payload) => run(payload!, 2, a!, b!),
+  3: (a, b, c, payload) => run(payload!, 3, a!, b!, c!),
+  4: (a, b, c, d, payload) => run(payload!, 4, a!, b!, c!, d!),
+  5: (a, b, c, d, e, payload) => run(payload!, 5, a!, b!, c!, d!, e!),
 };
 
 function trampoline(kind: ClosureKind): Pointer {

@@ -1,8 +1,8 @@
 /** Closures: JavaScript functions over lists of arrays that MLX can call, trace and transform. */
 
 import type { Pointer } from "../backend/types.ts";
-import { type MxArray, wrapArray } from "./array.ts";
-import { callClosures, lastingClosure, nativeClosure, runningOperation } from "./callbacks.ts";
+import { type MxArray, wrapArrays } from "./array.ts";
+import { callClosures, DEEPEST, lastingClosure, nativeClosure, runningOperation } from "./callbacks.ts";
 import { describe } from "./describe.ts";
 import { check } from "./error.ts";
 import { soundHandle } from "./evaluate.ts";
@@ -13,7 +13,7 @@ import { kindOf } from "./kinds.ts";
 import { backend, C } from "./native.ts";
 import { refusePromise, requireFunction } from "./scope.ts";
 import { pointerAddress } from "./scratch.ts";
-import { type PrivateSlot, privateSlot, readSlot, slot } from "./slots.ts";
+import { arrayHandles } from "./vector.ts";
 
 /** A function over flat lists of arrays. It borrows its inputs; MLX copies what it returns. */
 export type ArrayFunction = (inputs: MxArray[]) => MxArray | readonly MxArray[];
@@ -47,14 +47,7 @@ export function writeGraph(out: Pointer, results: MxArray | readonly MxArray[], 
 
 /** The arrays of a vector that native code lends. */
 export function takeArrays(vector: Pointer, operation = "closure"): MxArray[] {
-  const size = C.mlx_vector_array_size(vector);
-  const arrays: MxArray[] = [];
-  for (let i = 0; i < size; i++) {
-    const out = slot();
-    check(C.mlx_vector_array_get(out, vector, i), operation);
-    arrays.push(wrapArray(readSlot(out)));
-  }
-  return arrays;
+  return wrapArrays(arrayHandles(vector, operation), operation);
 }
 
 const makeClosure = (callback: Pointer, payload: Pointer, destructor: Pointer): Pointer =>
@@ -72,72 +65,94 @@ export class Closure extends Handle {
   /** Calls the function through MLX. */
   apply(inputs: readonly MxArray[]): MxArray[] {
     const handle = handleOf(this, "apply", "Closure");
-    return applyVectors("apply", 1, [inputs], ([out], [vector]) => C.mlx_closure_apply(out!, handle, vector!))[0]!;
+    return applyClosure("apply", handle, inputs);
   }
+}
+
+/** The address of the handles of live arrays, for one call. */
+export function handlesAddress(arrays: readonly MxArray[], operation: string): Pointer {
+  if (!Array.isArray(arrays)) {
+    throw new TypeError(`${operation}: the inputs must be a list of Arrays, got ${describe(arrays)}.`);
+  }
+  const handles: Pointer[] = [];
+  for (let i = 0; i < arrays.length; i++) handles.push(soundHandle(arrays[i]!, operation));
+  return pointerAddress(handles);
 }
 
 /** A new native vector of live arrays. The caller frees it. */
 export function vectorOf(arrays: readonly MxArray[], operation: string): Pointer {
-  if (!Array.isArray(arrays)) {
-    throw new TypeError(`${operation}: the inputs must be a list of Arrays, got ${describe(arrays)}.`);
-  }
-  if (arrays.length === 1) return C.mlx_vector_array_new_value(soundHandle(arrays[0]!, operation));
-  const handles: Pointer[] = [];
-  for (let i = 0; i < arrays.length; i++) handles.push(soundHandle(arrays[i]!, operation));
-  return C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+  return C.mlxts_vector_new(handlesAddress(arrays, operation), arrays.length);
 }
 
-// Result slots by nesting: a call inside of a callback takes the next ones. Each is zeroed right before its use.
-const pool: PrivateSlot[] = [];
+// Result slots by nesting: a call inside of a callback takes the next ones. Each is zeroed right before its use. The
+// callbacks are no deeper than that.
+const SLOTS = 2 * (DEEPEST + 1);
+const memory = new ArrayBuffer(SLOTS * 8);
+const view = new DataView(memory);
+const base = backend.address(memory);
 let taken = 0;
 
-function takeSlot(): PrivateSlot {
-  const own = (pool[taken] ??= privateSlot());
-  taken++;
-  own.clear();
-  return own;
+function takeSlot(): number {
+  if (taken === SLOTS) throw new RangeError(`transforms are nested more than ${DEEPEST} deep.`);
+  const offset = taken++ * 8;
+  view.setUint32(offset, 0, true);
+  view.setUint32(offset + 4, 0, true);
+  return offset;
 }
 
-/** A native call that writes result vectors and reads input vectors. */
-export type VectorCall = (outs: Pointer[], ins: Pointer[]) => number;
+function readResult(offset: number): Pointer {
+  return view.getUint32(offset, true) + view.getUint32(offset + 4, true) * 4294967296;
+}
 
-/**
- * Calls `call` with `results` addresses for result vectors and a vector for each list of inputs, and returns the result
- * vectors, which the caller frees. The call may run closures.
- */
-export function callVectors(
-  operation: string,
-  results: 1 | 2,
-  inputs: readonly (readonly MxArray[])[],
-  call: VectorCall,
-): Pointer[] {
-  const ins: Pointer[] = [];
-  const first = taken;
+/** Makes a native call that may run closures and writes a vector of results. Returns its arrays. */
+export function callForArrays(operation: string, call: (out: Pointer) => number): MxArray[] {
+  const out = takeSlot();
   try {
-    for (const list of inputs) ins.push(vectorOf(list, operation));
-    const one = takeSlot();
-    const two = results === 2 ? takeSlot() : null;
-    const outs = two === null ? [one.address] : [one.address, two.address];
-    callClosures(operation, () => call(outs, ins));
-    return two === null ? [one.read()] : [one.read(), two.read()];
+    callClosures(operation, () => call(base + out));
+    const arrays = wrapArrays(arrayHandles(readResult(out), operation, true), operation);
+    if (tracer !== null) tracer.made(operation, arrays);
+    return arrays;
   } finally {
-    taken = first;
-    for (const vector of ins) C.mlx_vector_array_free(vector);
+    taken--;
   }
 }
 
-/** The same, with the lists of arrays that came out. */
-export function applyVectors(
+/** The same for two vectors of results. */
+export function callForPair(
   operation: string,
-  results: 1 | 2,
-  inputs: readonly (readonly MxArray[])[],
-  call: VectorCall,
-): MxArray[][] {
-  const vectors = callVectors(operation, results, inputs, call);
-  const lists: MxArray[][] = [];
-  for (const vector of vectors) lists.push(takeVector(vector, operation));
-  if (tracer !== null) tracer.made(operation, lists.flat());
-  return lists;
+  call: (first: Pointer, second: Pointer) => number,
+): [first: MxArray[], second: MxArray[]] {
+  const before = taken;
+  try {
+    const one = takeSlot();
+    const two = takeSlot();
+    callClosures(operation, () => call(base + one, base + two));
+    const handles = arrayHandles(readResult(one), operation, true);
+    const count = handles.length;
+    for (const handle of arrayHandles(readResult(two), operation, true)) handles.push(handle);
+    const arrays = wrapArrays(handles, operation);
+    if (tracer !== null) tracer.made(operation, arrays);
+    return [arrays.slice(0, count), arrays.slice(count)];
+  } finally {
+    taken = before;
+  }
+}
+
+/** Calls with a vector of inputs. */
+export function withVector<T>(inputs: readonly MxArray[], operation: string, body: (vector: Pointer) => T): T {
+  const vector = vectorOf(inputs, operation);
+  try {
+    return body(vector);
+  } finally {
+    C.mlx_vector_array_free(vector);
+  }
+}
+
+/** Applies a native closure. */
+export function applyClosure(operation: string, closure: Pointer, inputs: readonly MxArray[]): MxArray[] {
+  return withVector(inputs, operation, (vector) =>
+    callForArrays(operation, (out) => C.mlx_closure_apply(out, closure, vector)),
+  );
 }
 
 let shared: Pointer = 0;
@@ -152,7 +167,7 @@ export function withClosure<T>(fn: ArrayFunction, body: (closure: Pointer) => T)
     const raw = (out: Pointer, inputs: Pointer): void => {
       writeGraph(out, sharedFunction!(takeArrays(inputs)), inputs);
     };
-    shared = kept(lastingClosure("closure", raw, makeClosure));
+    shared = kept(lastingClosure("closure", raw, (callback, payload) => C.mlxts_closure_new(callback, payload)));
   }
   const outer = sharedFunction;
   sharedFunction = fn;
@@ -161,11 +176,4 @@ export function withClosure<T>(fn: ArrayFunction, body: (closure: Pointer) => T)
   } finally {
     sharedFunction = outer;
   }
-}
-
-/** Reads and frees a native vector of arrays. */
-export function takeVector(vector: Pointer, operation: string): MxArray[] {
-  const arrays = takeArrays(vector, operation);
-  C.mlx_vector_array_free(vector);
-  return arrays;
 }

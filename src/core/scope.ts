@@ -21,6 +21,19 @@ class TidyScope implements Scope {
       this.#compactAt = Math.max(4096, this.entries.length * 2);
     }
   }
+
+  releaseAll(): void {
+    const { entries } = this;
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[i]!;
+      if (entry.scope === this) release(entry);
+    }
+    entries.length = 0;
+  }
+}
+
+class CallScope extends TidyScope {
+  outer: Scope | null = null;
 }
 
 /** Refuses a function that returns a promise: its arrays would be freed before it continues. */
@@ -47,7 +60,7 @@ export function tidy<T>(fn: () => NotPromise<T>): NotPromise<T> {
     for (const entry of survivors) if (entry.scope === scope) promote(entry, outer);
   } finally {
     setScope(outer);
-    for (const entry of scope.entries) if (entry.scope === scope) release(entry);
+    scope.releaseAll();
   }
   return result;
 }
@@ -60,6 +73,26 @@ function promote(entry: Entry, outer: Scope | null): void {
 /** Refuses what is no function with an error of its own, not the engine's. */
 export function requireFunction(fn: unknown, operation: string): void {
   if (typeof fn !== "function") throw new TypeError(`${operation}: expected a function, got ${describe(fn)}.`);
+}
+
+// The scopes of callbacks by nesting. Once released, no live entry names one, so each serves again.
+const callScopes: CallScope[] = [];
+let callDepth = 0;
+
+/** The scope of a callback, which returns nothing: everything made until `leaveScope` is freed there. */
+export function enterScope(): void {
+  const scope = (callScopes[callDepth] ??= new CallScope());
+  callDepth++;
+  scope.outer = currentScope();
+  setScope(scope);
+}
+
+/** Frees what was made since. Never throws. */
+export function leaveScope(): void {
+  const scope = callScopes[--callDepth]!;
+  setScope(scope.outer);
+  scope.outer = null;
+  scope.releaseAll();
 }
 
 /** Refuses a promise as the result of a function whose surroundings end with it. */

@@ -31,6 +31,7 @@ function hasState(value: object): value is TreeState {
 
 /** Calls `visit` on every leaf, in order. Cycles are walked once. */
 export function forEachLeaf(tree: unknown, visit: (leaf: object) => void): void {
+  if (typeof tree !== "object" || tree === null) return;
   if (isLeaf(tree)) return visit(tree);
   walk(tree, visit, new Set());
 }
@@ -71,27 +72,31 @@ function isPlain(value: object): boolean {
 export function formLeaves<T extends object>(tree: unknown, what: string, other?: (value: unknown) => void): T[] {
   const found: T[] = [];
   // The containers that the walk is inside of: a few, so a list is faster than a Set.
-  const above: object[] = [];
-  const visit = (node: unknown): void => {
-    if (isLeaf(node)) found.push(node as unknown as T);
-    else if (typeof node !== "object" || node === null) other?.(node);
-    else visitParts(node);
-  };
-  const visitParts = (node: object): void => {
-    if (above.includes(node)) throw new TypeError(`${what} holds itself.`);
-    above.push(node);
-    if (Array.isArray(node)) for (const item of node) visit(item);
-    else if (node instanceof Map) for (const item of node.values()) visit(item);
-    else if (isPlain(node)) for (const key of Object.keys(node)) visit((node as Record<string, unknown>)[key]);
-    else if (leaves(node).length > 0) {
-      throw new TypeError(
-        `${what} holds Arrays inside of a ${node.constructor.name}: use lists, plain objects or Maps.`,
-      );
-    }
-    above.pop();
-  };
-  visit(tree);
+  formWalk(tree, what, other, found as object[], []);
   return found;
+}
+
+type Other = ((value: unknown) => void) | undefined;
+
+function formWalk(node: unknown, what: string, other: Other, found: object[], above: object[]): void {
+  if (typeof node !== "object" || node === null) {
+    other?.(node);
+    return;
+  }
+  if (isLeaf(node)) {
+    found.push(node);
+    return;
+  }
+  if (above.includes(node)) throw new TypeError(`${what} holds itself.`);
+  above.push(node);
+  if (Array.isArray(node)) for (let i = 0; i < node.length; i++) formWalk(node[i], what, other, found, above);
+  else if (node instanceof Map) for (const item of node.values()) formWalk(item, what, other, found, above);
+  else if (isPlain(node)) {
+    for (const key of Object.keys(node)) formWalk((node as Record<string, unknown>)[key], what, other, found, above);
+  } else if (leaves(node).length > 0) {
+    throw new TypeError(`${what} holds Arrays inside of a ${node.constructor.name}: use lists, plain objects or Maps.`);
+  }
+  above.pop();
 }
 
 /**

@@ -7,14 +7,27 @@ import type { Kind } from "./ledger.ts";
 import { backend, C } from "./native.ts";
 import { readSlot, readSlotI32, slot } from "./slots.ts";
 
-/** Reads each array handle of a native vector, and leaves the vector alone. The caller owns the handles. */
-export function arrayHandles(vector: Pointer, operation: string): Pointer[] {
-  const size = C.mlx_vector_array_size(vector);
+// Where native code writes the handles of a vector: larger than any before, and never read across a call.
+let room = 64;
+let view = new DataView(new ArrayBuffer(room * 8));
+let address = backend.address(view.buffer as ArrayBuffer);
+
+/**
+ * Reads each array handle of a native vector, which is left alone, or freed where `frees` says so. The caller owns the
+ * handles.
+ */
+export function arrayHandles(vector: Pointer, operation: string, frees = false): Pointer[] {
+  let size = C.mlxts_vector_handles(vector, frees, address, room);
+  if (size > room) {
+    room = 2 ** Math.ceil(Math.log2(size));
+    view = new DataView(new ArrayBuffer(room * 8));
+    address = backend.address(view.buffer as ArrayBuffer);
+    size = C.mlxts_vector_handles(vector, frees, address, room);
+  }
+  if (size < 0) check(1, operation);
   const handles: Pointer[] = [];
   for (let i = 0; i < size; i++) {
-    const out = slot();
-    check(C.mlx_vector_array_get(out, vector, i), operation);
-    handles.push(readSlot(out));
+    handles.push(view.getUint32(i * 8, true) + view.getUint32(i * 8 + 4, true) * 4294967296);
   }
   return handles;
 }

@@ -6,7 +6,7 @@ import type { Pointer } from "../backend/types.ts";
 import { bool, str } from "../core/args.ts";
 import type { MxArray } from "../core/array.ts";
 import { callClosures, nativeClosure } from "../core/callbacks.ts";
-import { applyVectors, takeArrays, vectorOf, writeGraph } from "../core/closure.ts";
+import { callForArrays, takeArrays, vectorOf, withVector, writeGraph } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { MlxError, takeNativeMessage } from "../core/error.ts";
 import { Handle, handleOf, internal } from "../core/handle.ts";
@@ -312,9 +312,9 @@ function apply(native: NativeHandle, args: ExportArgs): MxArray[] {
   const { arrays, kwargs } = split(args, operation);
   const map = arrayMapOf(kwargs, operation);
   try {
-    return applyVectors(operation, 1, [arrays], ([out], [vector]) =>
-      C.mlx_imported_function_apply_kwargs(out!, handle, vector!, map),
-    )[0]!;
+    return withVector(arrays, operation, (vector) =>
+      callForArrays(operation, (out) => C.mlx_imported_function_apply_kwargs(out, handle, vector, map)),
+    );
   } finally {
     C.mlx_map_string_to_array_free(map);
   }

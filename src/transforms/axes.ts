@@ -1,6 +1,6 @@
 /** Axes given for a tree of arrays, as one number for each of its leaves. */
 
-import type { MxArray } from "../core/array.ts";
+import { type MxArray, shapeOf } from "../core/array.ts";
 import { describe } from "../core/describe.ts";
 import { formLeaves, isLeaf } from "../core/tree.ts";
 
@@ -44,7 +44,7 @@ function axisOf(axes: Axes, key: string, name: string): Axes {
 
 function leafAxis(leaf: MxArray, axis: Axes, name: string, extra: 0 | 1): number {
   if (axis === null) return NONE;
-  const ndim = leaf.ndim + extra;
+  const ndim = (extra === 0 ? shapeOf(leaf, name).length : leaf.ndim) + extra;
   if (typeof axis !== "number" || !Number.isInteger(axis)) {
     throw new TypeError(`${name} must be integers or null where the arrays are, got ${describe(axis)}.`);
   }

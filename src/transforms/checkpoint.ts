@@ -1,6 +1,6 @@
 /** checkpoint: gradients that compute the values in between once more instead of keeping them. */
 
-import { applyVectors, Closure } from "../core/closure.ts";
+import { applyClosure, Closure } from "../core/closure.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
 import { NativeHandle } from "../core/kinds.ts";
@@ -27,10 +27,7 @@ export function checkpoint<A extends unknown[], R>(fn: (...args: A) => R): (...a
     const made = privateSlot();
     check(C.mlx_checkpoint(made.address, handleOf(closure, "checkpoint")), "checkpoint");
     using transform = new NativeHandle("closure", made.read());
-    const handle = handleOf(transform, "checkpoint");
-    const [values] = applyVectors("checkpoint", 1, [input.arrays], ([out], [vector]) =>
-      C.mlx_closure_apply(out!, handle, vector!),
-    );
-    return (output as Form | null)!.rebuild(values!) as R;
+    const values = applyClosure("checkpoint", handleOf(transform, "checkpoint"), input.arrays);
+    return (output as Form | null)!.rebuild(values) as R;
   };
 }

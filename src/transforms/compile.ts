@@ -3,7 +3,7 @@
 import type { MxArray } from "../core/array.ts";
 import { shapeOf } from "../core/array.ts";
 import { bool } from "../core/args.ts";
-import { applyVectors, Closure } from "../core/closure.ts";
+import { applyClosure, Closure } from "../core/closure.ts";
 import { check, takeNativeMessage } from "../core/error.ts";
 import { Handle, handleOf, internal } from "../core/handle.ts";
 import { tracer } from "../core/hooks.ts";
@@ -121,12 +121,10 @@ class Compiler {
     const call: Call = { args, count, before, output: null, shapes: "", saved: null };
     this.#call = call;
     const traced = graph !== null && graph.results.size > 0;
-    const span = tracer === null ? null : tracer.begin("compile", this.#fn.name || "compiled", { arrays: inputs.length });
+    const span =
+      tracer === null ? null : tracer.begin("compile", this.#fn.name || "compiled", { arrays: inputs.length });
     try {
-      const [values] = applyVectors("compile", 1, [inputs], ([out], [vector]) =>
-        C.mlx_closure_apply(out!, handle, vector!),
-      );
-      return this.#finish(graph, call, inputs, values!);
+      return this.#finish(graph, call, inputs, applyClosure("compile", handle, inputs));
     } catch (error) {
       call.saved?.restore();
       // A failed trace leaves a broken entry behind.

@@ -3,7 +3,7 @@
 import type { Pointer } from "../backend/types.ts";
 import { type MxArray, shapeOf } from "../core/array.ts";
 import { nativeClosure } from "../core/callbacks.ts";
-import { applyVectors, Closure, takeArrays, writeResults } from "../core/closure.ts";
+import { applyClosure, Closure, takeArrays, writeResults } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
@@ -65,10 +65,8 @@ function apply<A extends unknown[], R>(fn: (...args: A) => R, rules: CustomRules
     "customFunction",
   );
   using transform = new NativeHandle("closure", made.read());
-  const [values] = applyVectors("customFunction", 1, [call.input.arrays], ([out], [vector]) =>
-    C.mlx_closure_apply(out!, handleOf(transform, "customFunction"), vector!),
-  );
-  return call.output!.rebuild(values!) as R;
+  const values = applyClosure("customFunction", handleOf(transform, "customFunction"), call.input.arrays);
+  return call.output!.rebuild(values) as R;
 }
 
 type Rule = (...args: unknown[]) => unknown;

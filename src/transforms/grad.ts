@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import { type MxArray, wrapArray } from "../core/array.ts";
-import { applyVectors, withClosure } from "../core/closure.ts";
+import { callForPair, withClosure, withVector } from "../core/closure.ts";
 import { describe } from "../core/describe.ts";
 import { check } from "../core/error.ts";
 import { handleOf } from "../core/handle.ts";
@@ -120,8 +120,10 @@ function differentiate<A extends unknown[], V, N extends Argnums>(
       return results;
     },
     (closure) =>
-      applyVectors(operation, 2, [flat], ([first, second], [at]) => C.mlx_vjp(first!, second!, closure, at!, seed())),
-  ) as [MxArray[], MxArray[]];
+      withVector(flat, operation, (at) =>
+        callForPair(operation, (first, second) => C.mlx_vjp(first, second, closure, at, seed())),
+      ),
+  );
   let at = 0;
   const value = mapLeaves(form, () => values[at++]) as V;
   at = 0;

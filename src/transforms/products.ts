@@ -2,7 +2,7 @@
 
 import type { Pointer } from "../backend/types.ts";
 import type { MxArray } from "../core/array.ts";
-import { applyVectors, withClosure } from "../core/closure.ts";
+import { callForPair, withClosure, withVector } from "../core/closure.ts";
 import { C } from "../core/native.ts";
 import { requireFunction } from "../core/scope.ts";
 import { arrayList, resultForm } from "./trees.ts";
@@ -27,10 +27,12 @@ function product(
       return arrays;
     },
     (closure) =>
-      applyVectors(operation, 2, [primals, directions], ([first, second], [at, along]) =>
-        native(first!, second!, closure, at!, along!),
+      withVector(primals, operation, (at) =>
+        withVector(directions, operation, (along) =>
+          callForPair(operation, (first, second) => native(first, second, closure, at, along)),
+        ),
       ),
-  ) as [MxArray[], MxArray[]];
+  );
 }
 
 /**

@@ -13,8 +13,12 @@ export interface Form {
 }
 
 export function formOf(tree: unknown, what: string): Form {
+  // An array alone, which is what most functions return.
+  if (isLeaf(tree)) return { arrays: [tree as unknown as MxArray], rebuild: first };
   return { arrays: formLeaves<MxArray>(tree, what), rebuild: (arrays) => mapForm(tree, arrays) };
 }
+
+const first = (arrays: readonly unknown[]): unknown => arrays[0];
 
 /** A tree of the same form with other arrays in place, in order. */
 export function mapForm(tree: unknown, arrays: readonly unknown[]): unknown {

@@ -1,8 +1,8 @@
 /** vmap: a function of single items as a function of batches. */
 
-import type { Pointer } from "../backend/types.ts";
 import { type MxArray, shapeOf } from "../core/array.ts";
-import { applyVectors, callVectors, vectorOf, withClosure } from "../core/closure.ts";
+import { callForArrays, handlesAddress, withClosure } from "../core/closure.ts";
+import { check } from "../core/error.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { int32Address } from "../core/scratch.ts";
@@ -35,41 +35,33 @@ function mapped<A extends unknown[], R>(fn: (...args: A) => R, args: A, inAxes: 
   const ins = flatAxes(args, input.arrays, inAxes, "vmap: inAxes", 0);
   requireOneLength(input.arrays, ins);
   let output: Form | null = null;
-  let outs: number[] = [];
   const trace = (traced: MxArray[]): MxArray[] => {
     const value = fn(...(input.rebuild(traced) as A));
     output = resultForm(value, "vmap");
-    outs = flatAxes(value, output.arrays, outAxes, "vmap: outAxes", 1);
+    const outs = flatAxes(value, output.arrays, outAxes, "vmap: outAxes", 1);
+    check(C.mlxts_vmap_axes(int32Address(outs), outs.length), "vmap");
     return output.arrays;
   };
-  // One vector for both calls: the function may dispose what it was given.
-  const given = vectorOf(input.arrays, "vmap");
-  let traces: Pointer[] = [];
-  try {
-    traces = withClosure(trace, (closure) =>
-      callVectors("vmap", 2, [], ([first, second]) =>
-        C.mlx_detail_vmap_trace(first!, second!, closure, given, int32Address(ins), ins.length),
-      ),
-    );
-    const [placeholders, traced] = traces as [Pointer, Pointer];
-    const [values] = applyVectors("vmap", 1, [], ([out]) => {
-      const [axesIn, axesOut] = [int32Address(ins), int32Address(outs)];
-      return C.mlx_detail_vmap_replace(out!, given, placeholders, traced, axesIn, ins.length, axesOut, outs.length);
-    });
-    return (output as unknown as Form).rebuild(values!) as R;
-  } finally {
-    C.mlx_vector_array_free(given);
-    for (const vector of traces) C.mlx_vector_array_free(vector);
-  }
+  const { arrays } = input;
+  const values = withClosure(trace, (closure) =>
+    callForArrays("vmap", (out) =>
+      C.mlxts_vmap(out, closure, handlesAddress(arrays, "vmap"), arrays.length, int32Address(ins), ins.length),
+    ),
+  );
+  return (output as unknown as Form).rebuild(values) as R;
 }
 
 function requireOneLength(arrays: readonly MxArray[], axes: readonly number[]): void {
-  const lengths: number[] = [];
+  let length = -1;
+  let same = true;
   for (let i = 0; i < axes.length; i++) {
-    if (axes[i] !== NONE) lengths.push(shapeOf(arrays[i]!, "vmap")[axes[i]!]!);
+    if (axes[i] === NONE) continue;
+    const other = shapeOf(arrays[i]!, "vmap")[axes[i]!]!;
+    if (length < 0) length = other;
+    else if (other !== length) same = false;
   }
-  if (lengths.length === 0) throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
-  if (lengths.some((length) => length !== lengths[0])) {
-    throw new RangeError(`vmap: the mapped axes must have one length, and have ${lengths.join(", ")}.`);
-  }
+  if (length < 0) throw new RangeError("vmap: inAxes is null for every argument: nothing is mapped.");
+  if (same) return;
+  const lengths = axes.flatMap((axis, i) => (axis === NONE ? [] : [shapeOf(arrays[i]!, "vmap")[axis]!]));
+  throw new RangeError(`vmap: the mapped axes must have one length, and have ${lengths.join(", ")}.`);
 }

@@ -72,6 +72,8 @@ test("the real header: functions of the shim alone, statuses told from values, t
     "mlxts_check_depth",
     "mlxts_install_error_handler",
     "mlxts_setenv",
+    "mlxts_vmap",
+    "mlxts_vmap_axes",
     "mlxts_watch",
     "mlxts_watch_one",
   ]);
