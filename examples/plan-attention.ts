@@ -80,13 +80,14 @@ function queryGradient(r0: number, r1: number): mx.Array {
 /**
  * Bytes that a range needs while it runs, beside what it hands on. MLX's attention backward holds three matrices of the
  * scores' shape at once and the scaled queries; with the causal mask, its comparison and its bits; for dK and dV, a pair
- * for each query head, before the sum over the heads that share a key head.
+ * for each query head, before the sum over the heads that share a key head, and with the causal mask that sum, before it
+ * is put between zeros.
  */
 function workspaceBytes(pass: Pass, r0: number, r1: number): number {
   const [w, keys] = [r1 - r0, keysOf(r1)];
   const scores = 4 * b * hq * w * keys;
   const mask = causal ? 5 * w * keys : 0;
-  const perHead = pass === "dkv" ? 2 * 4 * b * hq * keys * d : 0;
+  const perHead = pass === "dkv" ? 2 * 4 * b * (causal ? hq + hkv : hq) * keys * d : 0;
   return 3 * scores + 4 * b * hq * w * d + mask + perHead;
 }
 
