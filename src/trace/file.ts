@@ -3,7 +3,7 @@
  * is there, puts its own events in, and moves the whole into place, so that the file is valid at any moment.
  */
 
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MlxError } from "../core/error.ts";
 import { processKey, tid } from "./clock.ts";
@@ -95,11 +95,21 @@ function locked(path: string, work: () => void): void {
   }
 }
 
+/** Where a link leads to. Throws for what is there and is no file: a device would be replaced. */
+function placeOf(path: string): string {
+  const target = resolve(path);
+  const stat = statSync(target, { throwIfNoEntry: false });
+  if (stat === undefined) return target;
+  if (!stat.isFile()) throw new Error(stat.isDirectory() ? "it is a folder" : "it is no file");
+  return realpathSync(target);
+}
+
 /** Puts the events of a writer into the file; `events` gets the time at which the file begins. */
 export function writeTrace(path: string, id: string, baseUs: number, events: (baseUs: number) => TraceEvent[]): void {
-  const target = resolve(path);
-  const temporary = `${target}.${process.pid}-${tid}.tmp`;
+  let temporary = "";
   try {
+    const target = placeOf(path);
+    temporary = `${target}.${process.pid}-${tid}.tmp`;
     locked(target, () => {
       const file = existing(target) ?? emptyTrace(baseUs);
       put(file, id, events(file.otherData.baseUs));
@@ -107,7 +117,7 @@ export function writeTrace(path: string, id: string, baseUs: number, events: (ba
       renameSync(temporary, target);
     });
   } catch (error) {
-    rmSync(temporary, { force: true });
+    if (temporary !== "") rmSync(temporary, { force: true });
     throw new MlxError("trace", `${path} cannot be written: ${(error as Error).message}.`);
   }
 }

@@ -15,6 +15,19 @@ function checkDetails(details: unknown, operation: string): void {
   throw new TypeError(`${operation}: details must be an object, got ${describe(details)}.`);
 }
 
+function plain(value: unknown): boolean {
+  return value === null || ["string", "boolean", "undefined"].includes(typeof value) || Number.isFinite(value);
+}
+
+/** What a file can hold. Of anything but plain values and lists of them, a few words: an Array must not be computed. */
+function written(details: Details | undefined): Details {
+  const entries = Object.entries(details ?? {}).map(([name, value]): [string, unknown] => {
+    if (plain(value) || (Array.isArray(value) && value.length <= 100 && value.every(plain))) return [name, value];
+    return [name, describe(value)];
+  });
+  return Object.fromEntries(entries);
+}
+
 const words = (error: unknown): Details => ({ error: error instanceof Error ? error.message : String(error) });
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
@@ -26,7 +39,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
  * span ends with it. An error ends the span too, is noted in it, and comes out. Nothing but `fn` happens where nothing
  * is recorded.
  *
- * `details` is what the trace shows beside the name. Throws a TypeError for a name that is no string.
+ * `details` is what the trace shows beside the name: texts, numbers, lists of them; of anything else a few words. Throws a TypeError for a name that is no string.
  *
  * @example
  * const loss = trace.span("step", () => train(batch), { batch: 7 });
@@ -36,7 +49,7 @@ export function span<T>(name: string, fn: () => T, details?: Record<string, unkn
   requireFunction(fn, "trace.span");
   checkDetails(details, "trace.span");
   if (!active()) return fn();
-  const opened = open("span", name, { ...details });
+  const opened = open("span", name, written(details));
   let result: T;
   try {
     result = fn();
@@ -65,5 +78,5 @@ export function span<T>(name: string, fn: () => T, details?: Record<string, unkn
 export function mark(name: string, details?: Record<string, unknown>): void {
   checkName(name, "trace.mark");
   checkDetails(details, "trace.mark");
-  if (active()) markNow(name, { ...details });
+  if (active()) markNow(name, written(details));
 }

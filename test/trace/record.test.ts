@@ -1,6 +1,6 @@
 // What a recording holds: operations, evaluations, transforms, files, counters, marks; and what is left behind: nothing.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { opHook, tracer } from "../../src/core/hooks.ts";
@@ -187,6 +187,33 @@ test("spans and marks nest, carry details, and note errors", () => {
   expect(spans[1]!.args).toEqual({ step: 0 });
   expect(spans[2]!.args["error"]).toContain("matmul");
   expect(named(events, "mark").map(({ name, args }) => [name, args])).toEqual([["here", { at: 1 }]]);
+});
+
+test("details that a file cannot hold become words, and no Array is computed for them", () => {
+  const loop: Record<string, unknown> = {};
+  loop["self"] = loop;
+  const events = recorded(() => {
+    const x = mx.add(1, 1);
+    trace.mark("here", { n: 1n, nan: Number.NaN, x, loop, list: [1, "a"], deep: [[1]], none: null, f: () => 1 });
+    expect(x.isAvailable).toBe(false);
+  });
+  expect(named(events, "mark")[0]!.args).toEqual({
+    ...{ n: "1n", nan: "NaN", x: "an Array", loop: "an object", list: [1, "a"] },
+    ...{ deep: "[[1]]", none: null, f: "a function" },
+  });
+});
+
+test("a path that is no file is refused, and a link stays one", () => {
+  expect(refusal(() => trace.record({ path: folder }))).toBe(
+    `MlxError: trace: ${folder} cannot be written: it is a folder.`,
+  );
+  const link = join(folder, "link.json");
+  writeFileSync(join(folder, "real.json"), "");
+  symlinkSync(join(folder, "real.json"), link);
+  trace.record({ path: link, summary: false }).dispose();
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  checkedTrace(JSON.parse(readFileSync(join(folder, "real.json"), "utf8")));
+  expect(readdirSync(folder).sort()).toEqual(["link.json", "real.json"]);
 });
 
 test("spans of promises overlap, and end when theirs does", async () => {
