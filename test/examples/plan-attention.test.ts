@@ -10,6 +10,8 @@ interface Pass {
   window: number;
   peak: number;
   estimate: number;
+  /** Of which one range. */
+  range: number;
   rows: number[][];
   inFlight: number[];
 }
@@ -20,14 +22,14 @@ function passOf(lines: readonly string[], name: string): Pass {
   const told = lines
     .slice(at + 1, at + 1 + Number(ranges))
     .map((line) => /^ {2}(\d+)\/(\d+): rows (\d+) to (\d+), (\d+) in flight/.exec(line)!.slice(1).map(Number));
-  const [, peak, estimate] = /^ {2}peak ([\d.]+) MiB of ([\d.]+) MiB estimated/.exec(
-    lines[at + 1 + Number(ranges)] ?? "",
-  )!;
+  const figures = /^ {2}peak ([\d.]+) MiB of ([\d.]+) MiB estimated \([\d.]+ MiB \+ \d+ x ([\d.]+) MiB\)/;
+  const [, peak, estimate, range] = figures.exec(lines[at + 1 + Number(ranges)] ?? "")!;
   return {
     ranges: Number(ranges),
     window: Number(window),
     peak: Number(peak),
     estimate: Number(estimate),
+    range: Number(range),
     rows: told.map(([, , r0, r1]) => [r0!, r1!]),
     inFlight: told.map((fields) => fields[4]!),
   };
@@ -65,9 +67,10 @@ test.each([
       expect(pass.rows.at(-1)![1]).toBe(n);
       for (let i = 1; i < pass.ranges; i++) expect(pass.rows[i]![0]).toBe(pass.rows[i - 1]![1]!);
       expect(Math.max(...pass.inFlight)).toBeLessThan(pass.window);
-      // The estimate is a model of what happens, not a bound that anything would keep.
-      expect(pass.peak / pass.estimate).toBeLessThanOrEqual(1.2);
-      expect(pass.peak / pass.estimate).toBeGreaterThan(0.5);
+      expect(pass.peak).toBeLessThanOrEqual(1.2 * pass.estimate);
+      // The estimate is a model of what happens, not a bound that anything would keep: how many ranges really overlap is
+      // a matter of time, but one is as large as it says.
+      expect(pass.peak).toBeGreaterThan(0.8 * pass.range);
     }
     expect(lines.at(-1)).toBe("equal, within the estimate");
     expect(code).toBe(0);
