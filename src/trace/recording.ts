@@ -60,6 +60,7 @@ export class Recording implements Disposable {
       fine,
       add: (record: TraceRecord) => this.#ring.push(record),
       cost: (cost: Cost) => this.#costs.add(cost),
+      own: (time: number) => this.#costs.own(time),
     };
     // At once, empty: a path that cannot be written is an error now, and whoever looks meanwhile finds a valid file.
     if (this.path !== null) this.write();

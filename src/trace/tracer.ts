@@ -15,6 +15,8 @@ export interface Sink {
   readonly fine: boolean;
   add(record: TraceRecord): void;
   cost(cost: Cost): void;
+  /** Time that recording itself has taken. */
+  own(time: number): void;
 }
 
 /** A span that is still open. */
@@ -38,6 +40,8 @@ let lastId = 0;
 let lastCounters = 0;
 const lastValues = new Map<string, string>();
 let fine = false;
+// Time of all primitives that fine mode has evaluated.
+let computed = 0;
 let storages = new Storages();
 // The call that the funnel's hook has not claimed yet, and the operation of the last one that it has.
 let call: NativeCall | null = null;
@@ -49,6 +53,14 @@ function emit(record: TraceRecord): void {
 
 function cost(start: number, cost: Cost): void {
   for (const sink of sinks) if (start >= sink.start) sink.cost(cost);
+}
+
+/** Counts the time since `since` as the recording's own, but for what primitives took meanwhile. */
+function own(since: number, computedBefore: number = computed): void {
+  const time = now() - since - (computed - computedBefore);
+  const parent = stack.at(-1);
+  if (parent !== undefined) parent.inside += time;
+  for (const sink of sinks) if (since >= sink.start) sink.own(time);
 }
 
 /** Emits the counters that have changed. */
@@ -80,6 +92,7 @@ function onCall(next: NativeCall): void {
   if (call !== null) leaf(opRecord(call.name, call, []), call.name, 1);
   call = next;
   claimed = null;
+  own(next.end);
 }
 
 function formOf(array: MxArray, operation: string): ArrayForm {
@@ -88,14 +101,16 @@ function formOf(array: MxArray, operation: string): ArrayForm {
 
 function onOp(operation: string, result: Handle): void {
   if (!(result instanceof MxArray)) return;
+  const since = now();
+  const before = computed;
   const form = formOf(result, operation);
   if (call === null && claimed?.operation === operation) {
     // Another result of the same call.
     claimed.outputs.push(form);
     cost(claimed.start, { row: operation, self: 0, count: 0, bytes: form.bytes });
   } else {
-    const at = now();
-    const record = opRecord(operation, call ?? { name: operation, start: at, end: at, inputs: [], stream: "" }, [form]);
+    const unseen = { name: operation, start: since, end: since, inputs: [], stream: "" };
+    const record = opRecord(operation, call ?? unseen, [form]);
     call = null;
     claimed = { operation, outputs: record.op!.outputs, start: record.start };
     leaf(record, operation, 1);
@@ -103,6 +118,7 @@ function onOp(operation: string, result: Handle): void {
   if (fine) computeResult(operation, result);
   const at = now();
   if (at - lastCounters >= COUNTERS_EVERY) counters(at);
+  own(since, before);
 }
 
 function computeResult(operation: string, result: MxArray): void {
@@ -121,9 +137,10 @@ function compute(array: Handle, operation: string, row: string | null, count: nu
   // Neither the evaluations nor what they count are the program's.
   setTracer(null);
   try {
-    evaluateFinely(array, operation, storages, (one) =>
-      leaf(primitiveRecord(one, operation), row ?? `${operation}: ${one.name}`, count),
-    );
+    evaluateFinely(array, operation, storages, (one) => {
+      computed += one.duration;
+      leaf(primitiveRecord(one, operation), row ?? `${operation}: ${one.name}`, count);
+    });
   } finally {
     setTracer(tracer);
   }
@@ -186,7 +203,9 @@ function close({ category, name, start, details, inside }: Frame, end: number): 
     const row = name === category || category === "io" ? name : `${category}: ${name}`;
     cost(start, { row, self: Math.max(0, duration - inside), count: 1, bytes: Number(details["bytes"] ?? 0) });
   }
-  if (category !== "closure" && sinks.length > 0) counters(end);
+  if (category === "closure" || sinks.length === 0) return;
+  counters(end);
+  own(end);
 }
 
 function closePromise(frame: Frame): void {
@@ -216,7 +235,10 @@ const tracer: Tracer = {
   begin: (kind: SpanKind, name: string, details?: Details) => open(kind, name, details),
   made(operation, arrays) {
     if (!fine) return;
+    const since = now();
+    const before = computed;
     for (const array of arrays) compute(array, operation, null, 1);
+    own(since, before);
   },
 };
 
