@@ -14,7 +14,7 @@ import { backend, C } from "../core/native.ts";
 import { readSlot, slot } from "../core/slots.ts";
 import { formOfHandle } from "./arrays.ts";
 import { now } from "./clock.ts";
-import type { ArrayForm, Sample, StorageView } from "./record.ts";
+import type { ArrayForm, Sample, RecordedView } from "./record.ts";
 
 /** A primitive that was evaluated. */
 export interface Evaluated {
@@ -53,25 +53,23 @@ export class Storages {
     return `${C.mlxts_array_native_buffer(handle)}+${C.mlxts_array_buffer_size(handle)}`;
   }
 
-  #number(handle: Pointer, anew: boolean): number {
-    const storage = C.mlxts_array_storage_id(handle);
+  #view({ entry: { handle } }: MxArray, anew: boolean): RecordedView {
+    const storageId = C.mlxts_array_storage_id(handle);
     const place = this.#place(handle);
-    const known = this.#ids.get(storage);
-    if (!anew && known !== undefined && known.place === place) return known.id;
-    this.#ids.set(storage, { id: ++this.#last, place });
-    return this.#last;
+    let known = this.#ids.get(storageId);
+    if (anew || known === undefined || known.place !== place)
+      this.#ids.set(storageId, (known = { id: ++this.#last, place }));
+    return { bufferId: known.id, storageId, dataSize: C.mlxts_array_data_size(handle) };
   }
 
   /** The view of an array that is there. */
-  read(array: MxArray): StorageView {
-    const { handle } = array.entry;
-    return { bufferId: this.#number(handle, false), dataSize: C.mlxts_array_data_size(handle) };
+  read(array: MxArray): RecordedView {
+    return this.#view(array, false);
   }
 
   /** The view of an array that was made just now, in a storage of its own. */
-  write(array: MxArray): StorageView {
-    const { handle } = array.entry;
-    return { bufferId: this.#number(handle, true), dataSize: C.mlxts_array_data_size(handle) };
+  write(array: MxArray): RecordedView {
+    return this.#view(array, true);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A recording as a list of operations, and as what the planner's simulator takes. */
 
-import type { ArrayForm, Category, StorageView, TraceRecord } from "./record.ts";
+import type { ArrayForm, Category, RecordedView, TraceRecord } from "./record.ts";
 
 /** An operation as it was built. */
 export interface RecordedOp {
@@ -20,8 +20,8 @@ export interface RecordedPrimitive {
   readonly dispatches: number;
   /** Dispatches cannot be seen from outside. */
   readonly assumed: true;
-  readonly reads: readonly StorageView[];
-  readonly writes: readonly StorageView[];
+  readonly reads: readonly RecordedView[];
+  readonly writes: readonly RecordedView[];
   readonly seconds: number;
 }
 

@@ -18,9 +18,11 @@ export interface OpForm {
 }
 
 /** The storage that an array views, as the planner's simulator wants it. */
-export interface StorageView {
-  /** Unlike any other storage of the recording. */
+export interface RecordedView {
+  /** Number of the storage, unlike any other's of the recording. */
   readonly bufferId: number;
+  /** The `bufferId` that a storage view of it has: an address, which comes again when the storage is gone. */
+  readonly storageId: number;
   /** Elements of the storage that the array spans. */
   readonly dataSize: number;
 }
@@ -29,8 +31,8 @@ export interface StorageView {
 export interface Sample {
   /** 1, or 0 where the result is a view of an input. */
   readonly dispatches: number;
-  readonly reads: readonly StorageView[];
-  readonly writes: readonly StorageView[];
+  readonly reads: readonly RecordedView[];
+  readonly writes: readonly RecordedView[];
 }
 
 export type Category =
