@@ -347,7 +347,7 @@ test("ten thousand recordings leave nothing", async () => {
   for (let i = 0; i < 10_000; i++) use();
   expect(await collected(1)).toBe(before);
   Bun.gc(true);
-  expect(process.memoryUsage().heapUsed - heap).toBeLessThan(2 ** 20);
+  expect(process.memoryUsage().heapUsed - heap).toBeLessThan(2 ** 22);
   expect(opHook).toBeNull();
   a.dispose();
 }, 20_000);
