@@ -113,15 +113,15 @@ export const shapeDocs: Docs = {
   ],
   take: [
     "The elements at the given places along an axis, or of the flat array without one.",
-    "The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a RangeError; those in an Array are not checked and read elsewhere in memory.",
+    "The indices' axes replace the axis. Negative indices count from the end. An index out of range throws a RangeError; in an Array that is yet to be computed it is limited to the axis.",
   ],
   take_along_axis: [
     "One element for each index, along one axis of arrays of the same number of axes.",
-    "Without an axis the flat array is taken. Plain integers out of range throw a RangeError; those in an Array are not checked.",
+    "Without an axis the flat array is taken. An index out of range throws a RangeError; in an Array that is yet to be computed it is limited to the axis.",
   ],
   put_along_axis: [
     "The array with values put at the given places along one axis.",
-    "The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. Plain integers out of range throw a RangeError; those in an Array are not checked and write elsewhere in memory.",
+    "The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. An index out of range throws a RangeError; in an Array that is yet to be computed it is limited to the axis.",
   ],
   searchsorted: [
     "Where values would be inserted into a sorted sequence to keep it sorted.",

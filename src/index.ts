@@ -129,6 +129,7 @@ export * as cuda from "./platforms/cuda.ts";
 export * as distributed from "./distributed/index.ts";
 export * as metal from "./platforms/metal.ts";
 export * from "./ops/index.ts";
+export { indexChecks, setIndexChecks } from "./ops/index-checks.ts";
 export type { IndexPart, SliceText } from "./ops/indexing/parts.ts";
 export type { ArrayAt } from "./ops/indexing/update.ts";
 

@@ -1,6 +1,7 @@
 // Index arrays whose values are there already. MLX follows an index wherever it leads, out of the array too.
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "fail.h"
@@ -20,16 +21,31 @@ bool inside(T value, int64_t least, int64_t most) {
   }
 }
 
-// Every element that the array stores, in whatever order: enough to find that none is outside.
+// Every element that the array stores, in whatever order: enough to find that none is outside. The bounds are those of
+// the type where they are wider, and the loop goes by blocks that have no way out, so that many elements are done at a time.
 template <typename T>
 bool allInside(const array& a, int64_t least, int64_t most) {
-  const T* data = a.data<T>();
-  bool good = true;
-  // Without a way out of the loop, so that it can be done many at a time.
-  for (size_t i = 0; i < a.data_size(); i++) {
-    good &= inside(data[i], least, most);
+  using Limits = std::numeric_limits<T>;
+  if (most < 0) {
+    return false;
   }
-  return good;
+  const T low = std::is_signed_v<T> && least > static_cast<int64_t>(Limits::min()) ? static_cast<T>(least) : Limits::min();
+  const T high =
+      static_cast<uint64_t>(most) < static_cast<uint64_t>(Limits::max()) ? static_cast<T>(most) : Limits::max();
+  const T* data = a.data<T>();
+  const size_t count = a.data_size();
+  constexpr size_t kBlock = 32;
+  T good = 1;
+  size_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    for (size_t k = 0; k < kBlock; k++) {
+      good &= static_cast<T>(data[i + k] >= low) & static_cast<T>(data[i + k] <= high);
+    }
+  }
+  for (; i < count; i++) {
+    good &= static_cast<T>(data[i] >= low) & static_cast<T>(data[i] <= high);
+  }
+  return good == 1;
 }
 
 // The first element in logical order that is outside, as its position and value; false when there is none.

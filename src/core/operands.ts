@@ -135,7 +135,11 @@ export function vector(values: readonly ArrayInput[], op: string, name: string):
     return refuse(new TypeError(`${op}: ${name} must be a list of Arrays, got ${describe(values)}.`));
   // The whole list first: a getter among its elements can run anything, also dispose what was already taken.
   const elements = aside(() => Array.from(values as readonly ArrayInput[]));
-  const handles = elements.map((element, i) => input(element, op, `${name}[${i}]`));
+  return vectorOfHandles(elements.map((element, i) => input(element, op, `${name}[${i}]`)));
+}
+
+/** A temporary vector of these arrays. */
+export function vectorOfHandles(handles: readonly Pointer[]): Pointer {
   return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
 }
 

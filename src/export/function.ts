@@ -17,6 +17,7 @@ import { backend, C } from "../core/native.ts";
 import { checkOptions, isOptions } from "../core/options.ts";
 import { keep, requireFunction } from "../core/scope.ts";
 import { textAddress } from "../core/scratch.ts";
+import { traceShapes } from "../core/shapeless.ts";
 import { onClearStreams } from "../core/stream.ts";
 import { isLeaf } from "../core/tree.ts";
 import { saveAtomically } from "../io/atomic.ts";
@@ -101,12 +102,12 @@ function withInputs(
 }
 
 /** A native closure over Arrays and named Arrays. */
-function closureOf(fn: ExportableFunction, operation: string): NativeHandle {
+function closureOf(fn: ExportableFunction, operation: string, shapeless: boolean): NativeHandle {
   const raw = (out: Pointer, inputs: Pointer, names: Pointer): void => {
     const arrays: unknown[] = takeArrays(inputs, operation);
     const kwargs = readArrayMap(names);
     if (Object.keys(kwargs).length > 0) arrays.push(kwargs);
-    writeGraph(out, fn(...(arrays as never[])), inputs);
+    writeGraph(out, traceShapes(shapeless, () => fn(...(arrays as never[]))), inputs);
   };
   const handle = nativeClosure("closure_kwargs", raw, (callback, payload, destructor) =>
     C.mlx_closure_kwargs_new_func_payload(callback, payload, destructor),
@@ -150,7 +151,7 @@ export class FunctionExporter implements Disposable {
     str(metadata, operation, "metadata");
     this.#path = path;
     this.#draft = draftOf(path, operation);
-    this.#closure = keep(closureOf(fn, operation));
+    this.#closure = keep(closureOf(fn, operation, shapeless));
     const function_ = handleOf(this.#closure, operation);
     const handle = C.mlxts_exporter_new(textAddress(this.#draft), function_, shapeless, textAddress(metadata));
     if (handle === 0 || handle === null) {

@@ -41,10 +41,9 @@ export function ropeBody(
   const x = input(a, op, "a");
   const periods = nullable(freqs, op, "freqs");
   const out = slot();
-  const status =
-    MxArray.real(offset)
-      ? C.mlx_fast_rope_dynamic(out, x, width, interleaved, theta, factor, at, periods, on)
-      : C.mlx_fast_rope(out, x, width, interleaved, theta, factor, at, periods, on);
+  const status = MxArray.real(offset)
+    ? C.mlx_fast_rope_dynamic(out, x, width, interleaved, theta, factor, at, periods, on)
+    : C.mlx_fast_rope(out, x, width, interleaved, theta, factor, at, periods, on);
   if (status !== 0) throw failure(op, [a, freqs]);
   return produce(op, out);
 }

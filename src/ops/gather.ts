@@ -1,4 +1,4 @@
-/** Bodies of the products with matrices that are picked by index. Plain indices are checked; those in an Array are not. */
+/** Bodies of the products with matrices that are picked by index. What is known of the indices is checked. */
 
 import {
   type ArrayInput,
@@ -22,12 +22,14 @@ import type { Pointer } from "../backend/types.ts";
 import { dtypeCodes } from "../core/dtype.ts";
 import { nonEmpty, optionalCount, sameRows, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
+import { insideCount } from "./index-checks.ts";
 import type { QuantizationMode } from "./types.ts";
 
 /** The handle of indices into as many things; absent ones take them in order. */
-function picks(indices: IndexInput | null, count: number, op: string, name: string): Pointer {
+function picks(indices: IndexInput | null, count: number, op: string, name: string, on: Pointer): Pointer {
   if (indices === null) return 0;
-  if (!MxArray.real(indices)) checkPicks(indices, count, op, name);
+  if (MxArray.real(indices)) return insideCount(indices, count, op, name, on);
+  checkPicks(indices, count, op, name);
   return indexInput(indices, op, name);
 }
 
@@ -57,8 +59,8 @@ export function gatherMmBody(
   const op = "gatherMm";
   const on = stream(options, op);
   const sorted = bool(sortedIndices, op, "sortedIndices");
-  const lhs = picks(lhsIndices, matrices(a, op), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(b, op), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(a, op), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(b, op), op, "rhsIndices", on);
   const both = pair(a, b, op);
   nonEmpty(both.a, op, "a");
   nonEmpty(both.b, op, "b");
@@ -92,8 +94,8 @@ export function gatherQmmBody(
   const right = input(w, op, "w");
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices", on);
   const scale = input(scales, op, "scales");
   const bias = nullable(biases, op, "biases");
   sameRows(scale, op, "scales", right);
@@ -132,8 +134,8 @@ export function gatherQqmmBody(
   }
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices");
-  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices");
+  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices", on);
   const scale = nullable(scales, op, "scales");
   sameRows(scale, op, "scales", right);
   const globalX = nullable(globalScaleX, op, "globalScaleX");
@@ -154,7 +156,7 @@ export function segmentedMmBody(
   const on = stream(options, op);
   const inner = shapeOfInput(a, op).at(-1) ?? 0;
   // A segment may end behind the last element.
-  const parts = picks(segments, inner + 1, op, "segments");
+  const parts = picks(segments, inner + 1, op, "segments", on);
   const both = pair(a, b, op);
   nonEmpty(both.a, op, "a");
   nonEmpty(both.b, op, "b");

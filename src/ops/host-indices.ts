@@ -1,4 +1,4 @@
-/** Plain indices, which are checked here: what is on the device is not looked at. */
+/** Plain indices, which are checked here; index-checks.ts looks at those in an Array. */
 
 import { refuse } from "../core/call.ts";
 import { DEEPEST, tooDeep } from "../core/literal.ts";

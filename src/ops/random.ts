@@ -123,10 +123,9 @@ function nothingToPermute(x: number | MxArray, axis: number, on: Pointer): MxArr
   const op = "random.permutation";
   if (MxArray.real(x)) axisLength(x.shape, axis, op);
   const out = slot();
-  const status =
-    MxArray.real(x)
-      ? C.mlx_array_set(out, input(x, op, "x"))
-      : C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on);
+  const status = MxArray.real(x)
+    ? C.mlx_array_set(out, input(x, op, "x"))
+    : C.mlx_zeros(out, ints([0], op, "x"), 1, dtypeCodes.uint32, on);
   if (status !== 0) throw failure(op, [x]);
   return produce(op, out);
 }

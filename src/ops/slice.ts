@@ -21,6 +21,10 @@ import {
   type StreamOptions,
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
+import { integerBounds } from "../core/dtype.ts";
+import { newArrayFrom } from "../core/literal.ts";
+import { newScalar } from "../core/scalar.ts";
+import { holdArray } from "../core/temporaries.ts";
 import { toTyped } from "../core/readback.ts";
 import { readyNow } from "../core/ready.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
@@ -45,9 +49,15 @@ function safeStarts(
   if (starts.size !== axes.length) {
     refuse(new RangeError(`${op}: startIndices has ${starts.size} elements for ${axes.length} axes.`));
   }
-  if (knownToFit(starts, rooms)) return given;
-  const least = indexInput(0, op, "startIndices");
-  const most = indexInput(rooms, op, "startIndices");
+  const { dtype } = starts;
+  const bounds = integerBounds[dtype];
+  // MLX says what it thinks of other dtypes. The limits have the starts' own, so that no common one is looked for.
+  if (bounds === undefined || dtype === "bool" || knownToFit(starts, rooms)) return given;
+  const least = holdArray(newScalar(0, dtype));
+  const highest = Number(bounds[1]);
+  const limits = rooms.map((room) => Math.min(Math.max(room, 0), highest));
+  const wide = dtype === "int64" || dtype === "uint64";
+  const most = holdArray(newArrayFrom(wide ? limits.map(BigInt) : limits, { dtype, shape: starts.shape }));
   const out = slot();
   return step(C.mlx_clip(out, given, least, most, on), out, op, [starts]);
 }

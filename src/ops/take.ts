@@ -1,4 +1,4 @@
-/** Bodies of the operations that pick elements by index. Plain integers are checked against the axis; arrays are not. */
+/** Bodies of the operations that pick elements by index. What is known of the indices is checked against the axis. */
 
 import {
   type ArrayInput,
@@ -18,17 +18,21 @@ import {
   stream,
   type StreamOptions,
 } from "../core/call.ts";
+import type { Pointer } from "../backend/types.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
+import { insideAxis } from "./index-checks.ts";
 import { flattened, step } from "./steps.ts";
 
-/** Refuses plain indices outside of an axis of this length. MLX would read whatever lies there. */
-export function checkIndices(indices: unknown, length: number, op: string): void {
+/** The handle of indices into an axis of this length, none of which leads out of it. */
+function safeIndices(indices: IndexInput, length: number, op: string, on: Pointer): Pointer {
+  if (MxArray.real(indices)) return insideAxis(indices, length, op, "indices", on);
   forEachIndex(indices, `${op}: indices`, (index, path) => {
     if ((typeof index === "number" || typeof index === "bigint") && (index >= length || index < -length)) {
       refuse(new RangeError(`${path} is ${index}, out of range for an axis of length ${length}.`));
     }
   });
+  return indexInput(indices, op, "indices");
 }
 
 /** The length of the axis that indices go along: all elements where no axis is given. */
@@ -46,8 +50,7 @@ export function takeBody(
   const on = stream(options, "take");
   const along = axis === null ? null : int(axis, "take", "axis");
   const source = input(a, "take", "a");
-  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, "take"), "take");
-  const picks = indexInput(indices, "take", "indices");
+  const picks = safeIndices(indices, lengthAlong(a, along, "take"), "take", on);
   const out = slot();
   const status = along === null ? C.mlx_take(out, source, picks, on) : C.mlx_take_axis(out, source, picks, along, on);
   if (status !== 0) throw failure("take", [a, indices]);
@@ -64,8 +67,7 @@ export function takeAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const source = input(a, op, "a");
-  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, op), op);
-  const picks = indexInput(indices, op, "indices");
+  const picks = safeIndices(indices, lengthAlong(a, along, op), op, on);
   const from = along === null ? flattened(source, on, op, [a]) : source;
   const out = slot();
   if (C.mlx_take_along_axis(out, from, picks, along ?? 0, on) !== 0) throw failure(op, [a, indices]);
@@ -83,8 +85,7 @@ export function putAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const target = input(a, op, "a");
-  if (!MxArray.real(indices)) checkIndices(indices, lengthAlong(a, along, op), op);
-  const picks = indexInput(indices, op, "indices");
+  const picks = safeIndices(indices, lengthAlong(a, along, op), op, on);
   const given = inputLike(values, inputDtype(a, op, "a"), op, "values");
   const out = slot();
   if (along !== null) {

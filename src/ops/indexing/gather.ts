@@ -2,14 +2,19 @@
 
 import { squeeze } from "../../../generated/ops.ts";
 import type { MxArray } from "../../core/array.ts";
-import { C, failure, input, ints, produce, slot, stream, vector } from "../../core/call.ts";
+import { C, failure, input, ints, produce, slot, stream } from "../../core/call.ts";
 import { array } from "../../core/create.ts";
+import { vectorOfHandles } from "../../core/operands.ts";
+import type { Pointer } from "../../backend/types.ts";
+import { limitedToAxis } from "../index-checks.ts";
 import { arraysTogether, type Part } from "./parts.ts";
 
 /** The place that an index with arrays names. */
 export interface Place {
   /** One index array for each indexed axis, integers among them. */
   indices: MxArray[];
+  /** Which of them are known to be inside of their axes. */
+  known: boolean[];
   axes: number[];
   /** The shape that the index arrays broadcast to. */
   indexShape: number[];
@@ -36,6 +41,7 @@ export function placeOf(parts: readonly Part[], op: string): Place {
   };
   return {
     indices,
+    known: indexed.map((part) => part.kind === "integer" || part.known),
     axes: indexed.map((part) => part.axis),
     indexShape,
     before: parts.slice(0, from).filter((part) => part.kind === "slice").length,
@@ -60,13 +66,21 @@ function broadcast(shapes: readonly (readonly number[])[], op: string): number[]
   });
 }
 
+/** The native list of the indices, those that are not known limited to the axes of an array of this shape. */
+export function indexVector(place: Place, shape: readonly number[], op: string, on: Pointer): Pointer {
+  const { indices, known, axes } = place;
+  return vectorOfHandles(
+    indices.map((index, i) => (known[i]! ? input(index, op, "index") : limitedToAxis(index, shape[axes[i]!]!, op, on))),
+  );
+}
+
 /** Gathers along the indexed axes. The result has the index axes first, then the others. */
 export function gather(a: MxArray, place: Place): MxArray {
   const { indices, axes, indexShape } = place;
   const sizes = a.shape.map((length, axis) => (axes.includes(axis) ? 1 : length));
   const on = stream(undefined, "get");
   const from = input(a, "get", "a");
-  const list = vector(indices, "get", "index");
+  const list = indexVector(place, a.shape, "get", on);
   const out = slot();
   const along = ints(axes, "get", "axes");
   const status = C.mlx_gather(out, from, list, along, axes.length, ints(sizes, "get", "sizes"), sizes.length, on);

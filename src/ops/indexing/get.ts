@@ -12,7 +12,8 @@ import { type Box, boxOf, type IndexPart, type Part, resolve, slicesOf } from ".
  *
  * Integers drop their axis, slices keep it, null adds one of length 1; lists and Arrays of integers put their own axes
  * in place of the one they index (in front, when they stand apart). Bounds of slices are clamped; an integer out of
- * range throws a RangeError. Index Arrays are not checked against the axis. Python: a[...].
+ * range throws a RangeError, in an Array too where its values are known. Values that are yet to be computed are limited
+ * to the axis. Python: a[...].
  */
 export function get(a: MxArray, ...index: IndexPart[]): MxArray {
   const shape = shapeOf(a, "get");

@@ -5,6 +5,7 @@ import { describe } from "../../core/describe.ts";
 import { handleOf } from "../../core/handle.ts";
 import type { IndexList } from "../../core/operands.ts";
 import { forEachIndex } from "../host-indices.ts";
+import { knownInside } from "../index-checks.ts";
 
 type Bound = number | "";
 
@@ -29,7 +30,7 @@ export interface SlicePart {
 export type Part =
   | SlicePart
   | { kind: "integer"; axis: number; at: number }
-  | { kind: "array"; axis: number; index: MxArray | IndexList }
+  | { kind: "array"; axis: number; index: MxArray | IndexList; known: boolean }
   | { kind: "newaxis" };
 
 /** Resolves an index: ellipsis expanded, bounds clamped as NumPy's are, every source axis named once. */
@@ -63,10 +64,10 @@ function one(part: Exclude<IndexPart, "..." | null>, axis: number, length: numbe
   if (typeof part === "number" || typeof part === "bigint")
     return { kind: "integer", axis, at: integer(part, length, where) };
   if (typeof part === "string") return slice(part, axis, length, where);
-  if (MxArray.real(part)) return { kind: "array", axis, index: requireIntegers(part, where) };
+  if (MxArray.real(part)) return { kind: "array", axis, index: part, known: requireIntegers(part, length, where) };
   if (Array.isArray(part)) {
     checkList(part as IndexList, length, where);
-    return { kind: "array", axis, index: part as IndexList };
+    return { kind: "array", axis, index: part as IndexList, known: true };
   }
   throw new TypeError(
     `${where} must be an integer, a slice such as "1:3", "...", null, a list of integers or an Array, got ${describe(part)}.`,
@@ -90,7 +91,8 @@ function checkList(list: IndexList, length: number, where: string): void {
   });
 }
 
-function requireIntegers(index: MxArray, where: string): MxArray {
+/** Whether the values are known, and then inside of the axis. */
+function requireIntegers(index: MxArray, length: number, where: string): boolean {
   const { dtype } = index;
   if (dtype === "bool") {
     throw new TypeError(
@@ -98,7 +100,8 @@ function requireIntegers(index: MxArray, where: string): MxArray {
     );
   }
   if (!/^u?int/.test(dtype)) throw new TypeError(`${where} must be an Array of integers, got one of ${dtype}.`);
-  return index;
+  const colon = where.indexOf(": ");
+  return knownInside(index, length, where.slice(0, colon), where.slice(colon + 2));
 }
 
 const SLICE = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/;

@@ -151,6 +151,6 @@ function writeArrays(a: MxArray, parts: readonly Part[], writer: Writer, value: 
   const indexFirst = place.before === 0 ? flat : transpose(flat, axesOrder(place, flat.ndim, true));
   const lengths = target.shape.map((length, axis) => (place.axes.includes(axis) ? 1 : length));
   const updates = reshape(indexFirst, [...place.indexShape, ...lengths]);
-  const written = scatter(target, place.indices, updates, place.axes, writer);
+  const written = scatter(target, place, updates, writer);
   return box.whole ? written : sliceUpdate(a, written, box, "set");
 }

@@ -1,7 +1,8 @@
 /** The native writes that updates are made of. */
 
 import type { MxArray } from "../../core/array.ts";
-import { C, failure, input, ints, produce, slot, stream, vector } from "../../core/call.ts";
+import { C, failure, input, ints, produce, slot, stream } from "../../core/call.ts";
+import { indexVector, type Place } from "./gather.ts";
 import type { Box } from "./parts.ts";
 
 /** How a value meets what is there. */
@@ -37,11 +38,12 @@ export function sliceUpdate(a: MxArray, value: MxArray, box: Box, writer: Writer
   return produce("at", out);
 }
 
-/** Writes `updates`, shaped [index axes..., one length per axis of `a`], at the places that the indices name. */
-export function scatter(a: MxArray, indices: MxArray[], updates: MxArray, axes: number[], writer: Writer): MxArray {
+/** Writes `updates`, shaped [index axes..., one length per axis of `a`], at the place that the indices name. */
+export function scatter(a: MxArray, place: Place, updates: MxArray, writer: Writer): MxArray {
+  const { indices, axes } = place;
   const on = stream(undefined, "at");
   const into = input(a, "at", "a");
-  const list = vector(indices, "at", "index");
+  const list = indexVector(place, a.shape, "at", on);
   const from = input(updates, "at", "value");
   const out = slot();
   const status = C[scatters[writer]](out, into, list, from, ints(axes, "at", "axes"), axes.length, on);
