@@ -1169,8 +1169,8 @@ declare module "../src/core/array.ts" {
     /**
      * The array with values put at the given places along one axis.
      *
-     * The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant.
-     * Plain integers out of range throw a RangeError; those in an Array are not checked and write elsewhere in memory.
+     * The values broadcast to the indices and take the dtype of the array; without an axis the flat array is meant. An
+     * index out of range throws a RangeError; in an Array that is yet to be computed it is limited to the axis.
      *
      * Defaults: axis null. Python: `mx.put_along_axis(a, /, indices, values, axis=None)`.
      */
@@ -1450,8 +1450,8 @@ declare module "../src/core/array.ts" {
     /**
      * The elements at the given places along an axis, or of the flat array without one.
      *
-     * The indices' axes replace the axis. Negative indices count from the end. Plain integers out of range throw a
-     * RangeError; those in an Array are not checked and read elsewhere in memory.
+     * The indices' axes replace the axis. Negative indices count from the end. An index out of range throws a
+     * RangeError; in an Array that is yet to be computed it is limited to the axis.
      *
      * Defaults: axis null. Python: `mx.take(a, /, indices, axis=None)`.
      */
@@ -1463,8 +1463,8 @@ declare module "../src/core/array.ts" {
     /**
      * One element for each index, along one axis of arrays of the same number of axes.
      *
-     * Without an axis the flat array is taken. Plain integers out of range throw a RangeError; those in an Array are
-     * not checked.
+     * Without an axis the flat array is taken. An index out of range throws a RangeError; in an Array that is yet to be
+     * computed it is limited to the axis.
      *
      * Defaults: axis null. Python: `mx.take_along_axis(a, /, indices, axis=None)`.
      */

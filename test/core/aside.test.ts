@@ -87,7 +87,14 @@ describe("operations run by an operand", () => {
 
   scoped("nested", () => {
     const inner = scalar(busy);
-    expect(re(mx.add(1, scalar(() => mx.tidy(() => void mx.add(mx.array(4), inner)))))).toBe(3);
+    expect(
+      re(
+        mx.add(
+          1,
+          scalar(() => mx.tidy(() => void mx.add(mx.array(4), inner))),
+        ),
+      ),
+    ).toBe(3);
   });
 
   scoped("that fail: the outer call's temporaries are freed", () => {
@@ -159,7 +166,8 @@ scoped("a list that changes between two readings counts as it was first read", (
   Object.defineProperty(strides, 0, { get: () => (reads++ === 0 ? 1 : 1_000_000_000) });
   expect(mx.asStrided(a, [2], strides).tolist()).toEqual([0, 1]);
   const growing = new Proxy([2, 3], {
-    get: (target, key) => (key === "length" ? 2 + 100_000 * Math.min(1, reads++ - 1) : (Reflect.get(target, key) as unknown)),
+    get: (target, key) =>
+      key === "length" ? 2 + 100_000 * Math.min(1, reads++ - 1) : (Reflect.get(target, key) as unknown),
   });
   reads = 0;
   expect(caught(() => mx.reshape(a, growing)).message).toContain("reshape");

@@ -42,7 +42,12 @@ const grown: Record<string, () => unknown> = {
   stack: () => mx.stack(new Array<mx.Array>(64).fill(wide(65536, 65536, 4194304))),
   tile: () => mx.tile(wide(65536, 65536, 16384), [16384, 1, 1]),
   repeat: () => mx.repeat(wide(65536, 65536, 16384), 16384, 0),
-  pad: () => mx.pad(wide(65536, 65536, 1), [[0, 0], [0, 0], [1_000_000_000, 0]]),
+  pad: () =>
+    mx.pad(wide(65536, 65536, 1), [
+      [0, 0],
+      [0, 0],
+      [1_000_000_000, 0],
+    ]),
   get: () => wide(65536, 2).get("...", indices(65536, 65536, 65536)),
 };
 
@@ -93,7 +98,9 @@ describe("what MLX makes in between", () => {
     const product = mx.vecdot(a, b);
     expect(product.shape).toEqual([1048576, 1048576]);
     for (const run of [() => mx.eval(product), () => mx.asyncEval(product), () => product.get(0, 0).item()]) {
-      expect(refusal(run)).toMatch(/^MlxError: .*an array in between \(Multiply\) has more elements than MLX can count$/);
+      expect(refusal(run)).toMatch(
+        /^MlxError: .*an array in between \(Multiply\) has more elements than MLX can count$/,
+      );
     }
     expect(product.entry.poison).toBeNull();
     expect(mx.add(a.get(0, 0, 0), 1).item()).toBe(2);

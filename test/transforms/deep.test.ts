@@ -19,8 +19,7 @@ async function run(depth: number, where = ""): Promise<string[]> {
   return JSON.parse(result.output.trim()) as string[];
 }
 
-const transforms =
-  "grad,vjp,jvp,vmap,compile,checkpoint,grad of compile,exportToDot,exportFunction".split(",");
+const transforms = "grad,vjp,jvp,vmap,compile,checkpoint,grad of compile,exportToDot,exportFunction".split(",");
 const rest = ["eval: 100000", "freeing: undefined", "argument: 120000"];
 
 function expectValues(lines: readonly string[], depth: number): void {
@@ -33,7 +32,8 @@ function expectValues(lines: readonly string[], depth: number): void {
 
 function expectRefusals(lines: readonly string[]): void {
   expect(lines.length).toBe(transforms.length * 2 + rest.length);
-  const words = /^([\w ]+), \w+: MlxError: \w+: the graph is more than (\d+) operations deep, and MLX walks it by recursion/;
+  const words =
+    /^([\w ]+), \w+: MlxError: \w+: the graph is more than (\d+) operations deep, and MLX walks it by recursion/;
   const refused = lines.slice(0, -rest.length).map((line) => words.exec(line)?.[1] ?? line);
   expect(refused).toEqual(transforms.flatMap((name) => [name, name]));
   expect(lines.slice(-rest.length)).toEqual(rest);
