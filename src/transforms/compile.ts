@@ -13,6 +13,7 @@ import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
 import { keep, refusePromise, requireFunction } from "../core/scope.ts";
 import { int64Address } from "../core/scratch.ts";
+import { traceShapes } from "../core/shapeless.ts";
 import { privateSlot, readSlot, readSlotI32, slot } from "../core/slots.ts";
 import { defaultStreamHandle } from "../core/stream.ts";
 import { signature } from "./signature.ts";
@@ -100,7 +101,7 @@ class Compiler {
     this.#cached = new Cached(this.#id);
     // Weakly: native code holds the closure, and must not keep a forgotten function alive.
     const self = new WeakRef(this);
-    this.#closure = keep(new Closure((traced) => self.deref()!.#run(traced)));
+    this.#closure = keep(new Closure((traced) => traceShapes(shapeless, () => self.deref()!.#run(traced))));
   }
 
   call(args: unknown[]): unknown {
