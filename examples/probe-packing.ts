@@ -23,8 +23,16 @@ const { values: flags } = parseArgs({
     child: { type: "string" },
   },
 });
-const elements = Number(flags.elements);
+const elements = count("elements");
+const rounds = count("rounds");
 const side = 64;
+
+/** A flag that counts something. */
+function count(name: "elements" | "rounds"): number {
+  const value = Number(flags[name]);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new RangeError(`--${name}: expected an integer of at least 1, not "${flags[name]}"`);
+}
 
 const probes = ["products", "additions"] as const;
 type Probe = (typeof probes)[number];
@@ -126,7 +134,7 @@ function run(measuring: boolean): void {
 }
 
 if (flags.child !== undefined) {
-  console.log(JSON.stringify(await measureHere(flags.child as Probe, Number(flags.rounds))));
+  console.log(JSON.stringify(await measureHere(flags.child as Probe, rounds)));
 } else {
   const mx = await import("mlx-ts");
   const metal = mx.metal.isAvailable();

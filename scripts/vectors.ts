@@ -11,7 +11,7 @@ const families: Readonly<Record<string, Family>> = { ...plannerFamilies, ...stor
 
 /** Executes the vectors of a file's text. Throws where it is none. */
 export function runFile(text: string): Outcome {
-  const { vectors } = JSON.parse(text) as { vectors?: Vector[] };
+  const vectors = (JSON.parse(text) as { vectors?: Vector[] } | null)?.vectors;
   if (!Array.isArray(vectors) || vectors.length === 0) throw new Error('expected { "vectors": [...] } with some in it');
   return runVectors(vectors, families);
 }

@@ -10,6 +10,7 @@ import {
   firstTrigger,
   type Limits,
   type ModelledBuffer,
+  type PackingBackend,
   metalLimits,
   planRanges,
   PlannerError,
@@ -64,6 +65,18 @@ function accountOf({ primitives, ...limits }: Inputs): Fields {
   ) as Primitive[];
   const { commits, open } = account(given, limitsIn(limits));
   return { commits: commits.map(shownCommit), open: shownOpen(open) };
+}
+
+/** How many operations it takes until their buffer is committed. */
+function untilCommit(op: (i: number) => SimulatedOp, limits: Limits, backend: PackingBackend): number {
+  for (let count = 1000; ; count *= 2) {
+    const [first] = simulate(
+      Array.from({ length: count }, (_, i) => op(i)),
+      { limits, backend },
+    );
+    if (first !== undefined && first.reason !== "open") return first.ops;
+    if (count > 2 ** 20) throw new Error(`nothing is committed within ${count} operations`);
+  }
 }
 
 /** What replaying operations comes to. */
@@ -152,15 +165,15 @@ function forward({ n = 1, d, b, hq, hkv = hq, rowsPerRange, maxMb }: Inputs): Fi
   };
   if (rowsPerRange === undefined) return fields;
   const output = outputElements!(0, rowsPerRange);
-  const ops = Array.from({ length: 1000 }, (_, i) => ({
-    dispatches: 1,
-    reads: views,
-    writes: [{ bufferId: `rows${i}`, dataSize: output }],
-  }));
-  const [first] = simulate(ops, { limits: { maxOps: 1000, maxMb } });
+  const writes = (i: number): BufferView[] => [{ bufferId: `rows${i}`, dataSize: output }];
+  const dispatchesInBuffer = untilCommit(
+    (i) => ({ dispatches: 1, reads: views, writes: writes(i) }),
+    { maxOps: 2 ** 31 - 1, maxMb },
+    "metal",
+  );
   return {
     ...fields,
-    ...{ outputElements: output, outputUnits: rounded(output / unitElements, 4), dispatchesInBuffer: first!.ops },
+    ...{ outputElements: output, outputUnits: rounded(output / unitElements, 4), dispatchesInBuffer },
   };
 }
 
@@ -178,8 +191,7 @@ function budget({ measuredRate, safety }: Inputs): Fields {
 /** As many dispatches as a graph takes, each reading as much. */
 function graph({ inputElementsPerDispatch: dataSize, ...limits }: Inputs): Fields {
   const op = { dispatches: 1, reads: [{ bufferId: "inputs", dataSize }], writes: [{ bufferId: "out", dataSize }] };
-  const ops = Array.from({ length: 1000 }, () => op);
-  return { dispatchesInGraph: simulate(ops, { limits: limitsIn(limits), backend: "cuda" })[0]!.ops };
+  return { dispatchesInGraph: untilCommit(() => op, limitsIn(limits), "cuda") };
 }
 
 const passes: Readonly<Record<string, AttentionPass>> = { fwd: "forward", dq: "dq", dkv: "dkv" };
@@ -191,7 +203,13 @@ const reasons: Readonly<Record<string, string>> = {
 /** The published planner's plan: the rate is the planned one, the buffer empty, each input its own buffer. */
 function plan({ kind, commitOps, commitElements, blockAlign, budgetSeconds, rate, ...shape }: Inputs): Fields {
   const { n, d, b, hq, hkv, causal } = shape;
-  const limits = { maxOps: commitOps - 1, maxMb: commitElements / unitElements - 1 };
+  if (commitElements % unitElements !== 0) throw new Error(`${commitElements} elements are no whole units`);
+  const texts = {
+    MLX_MAX_OPS_PER_BUFFER: `${commitOps - 1}`,
+    MLX_MAX_MB_PER_BUFFER: `${commitElements / unitElements - 1}`,
+  };
+  // As from the environment, where a limit may also be 0: that planner commits after every range then.
+  const limits = metalLimits("applegpu_g13s", { environment: texts });
   try {
     const made = planRanges({
       ...attentionWork({ pass: passes[kind]!, n, d, b, hq, hkv, causal }),

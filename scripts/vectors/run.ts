@@ -28,8 +28,11 @@ function differences(expected: Vector["expected"], actual: Readonly<Record<strin
   });
 }
 
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
 function problemsOf(vector: Vector, family: NonNullable<Family>): string[] {
   try {
+    if (!isObject(vector.expected) || !isObject(vector.inputs)) return ["inputs and expected have to be objects"];
     if (Object.keys(vector.expected).length === 0) return ["nothing is expected"];
     return differences(vector.expected, family(vector.inputs, vector));
   } catch (error) {
@@ -41,8 +44,8 @@ function problemsOf(vector: Vector, family: NonNullable<Family>): string[] {
 export function runVectors(vectors: readonly Vector[], families: Readonly<Record<string, Family>>): Outcome {
   const outcome: Outcome = { passed: [], failed: [], skipped: [] };
   for (const vector of vectors) {
-    const { name } = vector;
-    const word = String(name).split("/", 1)[0]!;
+    const name = isObject(vector) ? String(vector.name) : JSON.stringify(vector);
+    const word = name.split("/", 1)[0]!;
     if (word === prose) {
       outcome.skipped.push(name);
       continue;

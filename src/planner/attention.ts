@@ -1,7 +1,7 @@
 /** The passes of attention, as options of the range planner. */
 
+import { bad, boolean, integer, object } from "./check.ts";
 import { PlannerError } from "./errors.ts";
-import { integer } from "./task.ts";
 import type { BufferView, MemoryOptions, PlanOptions } from "./types.ts";
 import { mostRows } from "./work.ts";
 
@@ -60,9 +60,10 @@ const reads: Readonly<Record<AttentionPass, readonly AttentionInput[]>> = {
  * Throws a PlannerError for sizes that are no positive integers, and when hq is no multiple of hkv.
  */
 export function attentionWork(shape: AttentionShape): AttentionWork {
-  const { pass, n, d, hq, hkv, b = 1, causal = true, itemsize = 2, bufferIds = {} } = shape;
-  if (!Object.hasOwn(reads, pass))
-    throw new PlannerError("badInput", "pass", `expected "forward", "dq" or "dkv", not ${String(pass)}`);
+  const { pass, n, d, hq, hkv, b = 1, causal = true, itemsize = 2, bufferIds = {} } = object(shape, "shape");
+  if (typeof pass !== "string" || !Object.hasOwn(reads, pass)) bad("pass", '"forward", "dq" or "dkv"', pass);
+  boolean(causal, "causal");
+  object(bufferIds, "bufferIds");
   integer(n, "n", 1, mostRows);
   for (const [field, value] of Object.entries({ d, hq, hkv, b, itemsize })) integer(value, field, 1);
   if (hq % hkv !== 0) throw new PlannerError("badInput", "hkv", `${hq} heads of queries are no multiple of ${hkv}`);

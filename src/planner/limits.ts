@@ -1,5 +1,6 @@
 /** MLX's limits on a command buffer, by architecture, compute capability and environment. */
 
+import { bad, object } from "./check.ts";
 import { PlannerError } from "./errors.ts";
 import type { Limits, LimitSource, ResolvedLimits } from "./types.ts";
 
@@ -43,6 +44,13 @@ function atoi(text: string): number {
   return Number(BigInt.asIntN(32, long));
 }
 
+/** A variable's text, undefined where it is not set. */
+function variable({ environment = {} }: LimitOptions, name: string): string | undefined {
+  const text = object(environment, "environment")[name];
+  if (text !== undefined && typeof text !== "string") bad(`environment.${name}`, "a text", text);
+  return text;
+}
+
 /** Compares versions of the form 0.32.2; what follows the third number, such as "rc1", does not count. */
 function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => text.split(".", 3).map((part) => Number.parseInt(part, 10)));
@@ -53,9 +61,10 @@ function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-function checkVersion(version: string): void {
+function checkVersion(options: LimitOptions): void {
+  const { mlxVersion: version = ownVersion } = object(options, "options");
   if (typeof version !== "string" || !/^\d+\.\d+(?:\.\d+)?(?:[.\-+a-z]|$)/.test(version))
-    throw new PlannerError("badInput", "mlxVersion", `expected a version such as "0.32.2", not ${String(version)}`);
+    bad("mlxVersion", 'a version such as "0.32.2"', version);
   if (compareVersions(version, checkedVersions[0]) < 0)
     throw new PlannerError(
       "unsupportedVersion",
@@ -72,14 +81,14 @@ export function isCheckedVersion(version: string): boolean {
 function resolve(
   [ops, mb]: Pair,
   default_: LimitSource,
-  { environment = {}, mlxVersion = ownVersion }: LimitOptions,
+  options: LimitOptions,
 ): Omit<ResolvedLimits, "backend" | "architecture" | "architectureSource"> {
-  const opsText = environment["MLX_MAX_OPS_PER_BUFFER"];
-  const mbText = environment["MLX_MAX_MB_PER_BUFFER"];
+  const opsText = variable(options, "MLX_MAX_OPS_PER_BUFFER");
+  const mbText = variable(options, "MLX_MAX_MB_PER_BUFFER");
   return {
     maxOps: opsText === undefined ? ops : atoi(opsText),
     maxMb: mbText === undefined ? mb : atoi(mbText),
-    mlxVersion,
+    mlxVersion: options.mlxVersion ?? ownVersion,
     sources: {
       maxOps: opsText === undefined ? default_ : "environment",
       maxMb: mbText === undefined ? default_ : "environment",
@@ -89,15 +98,16 @@ function resolve(
 
 /**
  * The limits of MLX's Metal backend. `architecture` is the GPU's, as `mx.metal.deviceInfo().architecture` gives it
- * ("applegpu_g13s"); its last letter decides. A variable that is set but holds no number counts as 0, as in MLX.
- * Throws a PlannerError for an empty architecture, and for a version of MLX before 0.23.0.
+ * ("applegpu_g13s"); its last letter decides. A limit that is set but holds no number counts as 0, and an architecture
+ * that is set to nothing as not set, as in MLX. Throws a PlannerError for an empty architecture, and for a version of
+ * MLX before 0.23.0.
  */
 export function metalLimits(architecture: string, options: LimitOptions = {}): ResolvedLimits {
-  checkVersion(options.mlxVersion ?? ownVersion);
-  const replaced = options.environment?.["MLX_METAL_GPU_ARCH"];
+  checkVersion(options);
+  const variableText = variable(options, "MLX_METAL_GPU_ARCH");
+  const replaced = variableText === "" ? undefined : variableText;
   const name = replaced ?? architecture;
-  if (typeof name !== "string" || name === "")
-    throw new PlannerError("badInput", "architecture", `expected a name such as "applegpu_g13s", not ${String(name)}`);
+  if (typeof name !== "string" || name === "") bad("architecture", 'a name such as "applegpu_g13s"', name);
   return {
     ...resolve(metalByLetter[name.at(-1)!] ?? metalOther, "architecture", options),
     backend: "metal",
@@ -111,9 +121,9 @@ export function metalLimits(architecture: string, options: LimitOptions = {}): R
  * anything else, and for a version of MLX before 0.23.0.
  */
 export function cudaLimits(computeCapability: string, options: LimitOptions = {}): ResolvedLimits {
-  checkVersion(options.mlxVersion ?? ownVersion);
-  if (!/^\d+\.\d+$/.test(computeCapability))
-    throw new PlannerError("badInput", "computeCapability", `expected "9.0" or the like, not ${computeCapability}`);
+  checkVersion(options);
+  if (typeof computeCapability !== "string" || !/^\d+\.\d+$/.test(computeCapability))
+    bad("computeCapability", 'a text such as "9.0"', computeCapability);
   return {
     ...resolve(cudaByCapability[computeCapability] ?? cudaOther, "compute capability", options),
     backend: "cuda",

@@ -1,7 +1,8 @@
 /** What ranges hold in memory while they are in flight, and how many may be. */
 
 import { PlannerError } from "./errors.ts";
-import { integer, notNegative, type Task } from "./task.ts";
+import { integer, notNegative } from "./check.ts";
+import type { Task } from "./task.ts";
 import type { MemoryOptions, PlanMemory } from "./types.ts";
 
 /** MLX waits for earlier work once more command buffers than this are under way. */
@@ -10,7 +11,7 @@ const mostActive = 10;
 type Size = number | ((r0: number, r1: number) => number) | undefined;
 
 function sizeOf(size: Size, field: string, r0: number, r1: number): number {
-  return notNegative(typeof size === "function" ? size(r0, r1) : (size ?? 0), field);
+  return notNegative(typeof size === "function" ? size(r0, r1) : size === undefined ? 0 : size, field);
 }
 
 function rangeBytes({ rangeBytes: own, workspaceBytes }: MemoryOptions, r0: number, r1: number): number {
@@ -24,7 +25,10 @@ function room({ inputBytes = 0, resultBytes = 0, limitBytes }: MemoryOptions): n
   return notNegative(limitBytes, "memory.limitBytes") - fixed;
 }
 
-function refuse(r0: number, r1: number, bytes: number, left: number): never {
+/** Rows, and the bytes that they hold. */
+type Held = readonly [r0: number, r1: number, bytes: number];
+
+function refuse([r0, r1, bytes]: Held, left: number): never {
   throw new PlannerError(
     "memoryOverLimit",
     "memory.limitBytes",
@@ -32,12 +36,23 @@ function refuse(r0: number, r1: number, bytes: number, left: number): never {
   );
 }
 
+/**
+ * The most that a range of up to so many rows holds. The last rows cost the most: with masks and scores, a workspace
+ * grows with the keys that they see. Ranges begin at a block: the last one that is whole, and the one that ends the rows.
+ */
+function mostOf(memory: MemoryOptions, rows: number, n: number, align: number): Held {
+  const whole = Math.floor((n - rows) / align) * align;
+  const last = Math.ceil((n - rows) / align) * align;
+  const bytes = rangeBytes(memory, whole, whole + rows);
+  const atLast = last >= n || last === whole ? 0 : rangeBytes(memory, last, n);
+  return atLast > bytes ? [last, n, atLast] : [whole, whole + rows, bytes];
+}
+
 /** The most rows of a range with which one alone in flight keeps to the limit, wherever it is: a multiple of align, or n. */
 export function mostRowsWithin(memory: MemoryOptions | undefined, { n, align }: Task): number {
   if (memory?.limitBytes === undefined) return n;
   const left = room(memory);
-  // The last rows cost the most: with masks and scores, a workspace grows with the keys that they see.
-  const fits = (rows: number): boolean => rangeBytes(memory, n - rows, n) <= left;
+  const fits = (rows: number): boolean => mostOf(memory, rows, n, align)[2] <= left;
   if (fits(n)) return n;
   let low = 0;
   let high = Math.ceil(n / align);
@@ -46,10 +61,7 @@ export function mostRowsWithin(memory: MemoryOptions | undefined, { n, align }: 
     if (fits(middle * align)) low = middle;
     else high = middle;
   }
-  if (low === 0) {
-    const rows = Math.min(align, n);
-    refuse(n - rows, n, rangeBytes(memory, n - rows, n), left);
-  }
+  if (low === 0) refuse(mostOf(memory, Math.min(align, n), n, align), left);
   return low * align;
 }
 
@@ -84,7 +96,7 @@ export function memoryOf(
   let bytesPerRange = 0;
   for (let i = 0; i < (constant ? 1 : count); i++) {
     const bytes = rangeBytes(memory, bounds[i]!, bounds[i + 1]!);
-    if (bytes > left) refuse(bounds[i]!, bounds[i + 1]!, bytes, left);
+    if (bytes > left) refuse([bounds[i]!, bounds[i + 1]!, bytes], left);
     bytesPerRange = Math.max(bytesPerRange, bytes);
   }
   const asked = memory.window === undefined ? undefined : integer(memory.window, "memory.window", 1);

@@ -4,7 +4,7 @@
  */
 
 import { levelled } from "./level.ts";
-import { grown, scratch } from "./scratch.ts";
+import { grown, scratch, taken } from "./scratch.ts";
 
 /** What bounds a range. */
 export interface OwnTask {
@@ -105,7 +105,7 @@ function causalBounds(task: OwnTask): Bounds {
     });
     levelLastTwo(task, scratch(best), count);
   }
-  return { bounds: scratch(best).slice(0, count + 1) };
+  return { bounds: taken(best, count + 1) };
 }
 
 /** Rows that each see every key: all ranges cost the same a row, so the remainder is spread in closed form. */

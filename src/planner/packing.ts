@@ -1,5 +1,6 @@
 /** MLX's rule: what a command buffer counts, and when it is committed. */
 
+import { checkLimits } from "./check.ts";
 import type { BufferView, CloseReason, Limits, OpenBuffer } from "./types.ts";
 
 /** Elements in one unit of `maxMb`. */
@@ -20,8 +21,12 @@ export function commitReason(limits: Limits, ops: number, elements: number): "op
   return null;
 }
 
-/** The first counts at which a buffer is committed; infinite for a limit that never is. */
+/**
+ * The first counts at which a buffer is committed; infinite for a limit that never is. Throws a PlannerError
+ * (`badInput`) for limits that are no integers of 32 bits.
+ */
 export function firstTrigger(limits: Limits): { ops: number; elements: number } {
+  checkLimits(limits);
   return {
     ops: Math.max(0, limits.maxOps + 1),
     elements: limits.maxMb < 0 ? Number.POSITIVE_INFINITY : (limits.maxMb + 1) * unitElements,

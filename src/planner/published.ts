@@ -5,7 +5,7 @@
 
 import { PlannerError } from "./errors.ts";
 import { firstTrigger } from "./packing.ts";
-import { grown, scratch } from "./scratch.ts";
+import { grown, scratch, taken } from "./scratch.ts";
 import type { Task } from "./task.ts";
 import { rangePairs } from "./work.ts";
 
@@ -69,7 +69,7 @@ function alone(task: Task): Int32Array {
       room = out.length - 2;
     }
   }
-  return out.slice(0, count + 1);
+  return taken(0, count + 1);
 }
 
 /** The bounds of the ranges. Throws the PlannerError that stands for the published planner's refusal. */

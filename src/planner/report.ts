@@ -1,5 +1,6 @@
 /** A plan as text and as JSON, with where its numbers come from. */
 
+import { integer } from "./check.ts";
 import { checkedVersions, isCheckedVersion, isResolved } from "./limits.ts";
 import type { Limits, Plan, PlanMemory, PlannedBuffer, ResolvedLimits } from "./types.ts";
 
@@ -109,12 +110,16 @@ function limitsLine(limits: LimitsReport | null): string {
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const widths = rows[0]!.map((_, column) => rows.reduce((most, row) => Math.max(most, row[column]!.length), 0));
   return rows.map((row) => `  ${row.map((cell, column) => cell.padStart(widths[column]!)).join("  ")}`);
 }
 
-/** The report as text. `buffers`: how many of the modelled buffers to list at either end, default 5. */
+/**
+ * The report as text. `buffers`: how many of the modelled buffers to list at either end, default 5, Infinity for all.
+ * Throws a PlannerError (`badInput`) for a number that is none.
+ */
 export function formatPlan(plan: Plan, { buffers: shown = 5 }: { readonly buffers?: number } = {}): string {
+  if (shown !== Number.POSITIVE_INFINITY) integer(shown, "buffers", 0);
   const report = reportPlan(plan);
   const { limits, memory, buffers } = report;
   const rows = buffers.map(({ firstRange, endRange, ops, units, seconds, reason }, i) => [

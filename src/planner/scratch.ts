@@ -5,6 +5,9 @@
 
 const lists: [Int32Array, Int32Array] = [new Int32Array(1024), new Int32Array(1024)];
 
+/** Longer lists are not kept for the plans to come. */
+const kept = 2 ** 20;
+
 export function scratch(which: 0 | 1): Int32Array {
   return lists[which];
 }
@@ -15,4 +18,11 @@ export function grown(which: 0 | 1): Int32Array {
   longer.set(lists[which]);
   lists[which] = longer;
   return longer;
+}
+
+/** A copy of the first numbers of a list, when a plan is done with both. */
+export function taken(which: 0 | 1, length: number): Int32Array {
+  const copy = lists[which].slice(0, length);
+  for (const i of [0, 1] as const) if (lists[i].length > kept) lists[i] = new Int32Array(1024);
+  return copy;
 }

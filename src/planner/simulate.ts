@@ -1,9 +1,9 @@
 /** Replays operations through MLX's packing rule. */
 
-import { PlannerError } from "./errors.ts";
+import { boolean, checkLimits, integer, isCount, isView, list, notNegative, object, oneOf, view } from "./check.ts";
 import { isResolved } from "./limits.ts";
 import { CommandBuffer, type ModelledBuffer, type PackingBackend } from "./packing.ts";
-import { checkInitial, integer, notNegative } from "./task.ts";
+import { checkInitial } from "./task.ts";
 import type { BufferView, Limits, OpenBuffer, ResolvedLimits } from "./types.ts";
 
 /** One primitive of MLX's. Arrays in the order in which it binds them. */
@@ -68,23 +68,25 @@ function donated(ops: readonly (SimulatedOp | SimulatedMarker)[]): (id: BufferVi
   return (id) => home.get(id) ?? id;
 }
 
-const markers: readonly string[] = ["event", "evalEnd", "synchronize"];
+const markers = ["event", "evalEnd", "synchronize"] as const;
 
-const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
+/** Checks the views of a list; `field` is asked for its name when it is refused. */
+function checkViews(views: readonly BufferView[], field: () => string): void {
+  if (!Array.isArray(views)) list(views, field(), "{ bufferId, dataSize }");
+  for (let i = 0; i < views.length; i++) if (!isView(views[i]!)) view(views[i]!, field(), i);
+}
 
 /** Refuses what would make counters that mean nothing. Names are made for a refusal only: lists may be long. */
 function check(op: SimulatedOp | SimulatedMarker, at: number): void {
+  if (typeof op !== "object" || op === null) object(op, `ops[${at}]`);
   if ("marker" in op) {
-    if (!markers.includes(op.marker))
-      throw new PlannerError("badInput", `ops[${at}].marker`, `"${op.marker}" is none of ${markers.join(", ")}`);
+    if (!markers.includes(op.marker)) oneOf(op.marker, `ops[${at}].marker`, markers);
     return;
   }
   if (!isCount(op.dispatches)) integer(op.dispatches, `ops[${at}].dispatches`, 0);
-  if (op.seconds !== undefined && !(op.seconds >= 0)) notNegative(op.seconds, `ops[${at}].seconds`);
-  for (const list of ["reads", "writes"] as const) {
-    const wrong = op[list].findIndex(({ dataSize }) => !isCount(dataSize));
-    if (wrong >= 0) integer(op[list][wrong]!.dataSize, `ops[${at}].${list}[${wrong}].dataSize`, 0);
-  }
+  if (op.seconds !== undefined && !isCount(op.seconds)) notNegative(op.seconds, `ops[${at}].seconds`);
+  checkViews(op.reads, () => `ops[${at}].reads`);
+  checkViews(op.writes, () => `ops[${at}].writes`);
 }
 
 /**
@@ -92,14 +94,14 @@ function check(op: SimulatedOp | SimulatedMarker, at: number): void {
  * with the reason "open". The limits are checked once an operation, after all its dispatches; the end of an
  * evaluation commits a buffer even when it is empty. Throws a PlannerError (`badInput`) for counts that are none.
  */
-export function simulate(
-  ops: readonly (SimulatedOp | SimulatedMarker)[],
-  { limits, initial = {}, donation = false, backend }: SimulateOptions,
-): ModelledBuffer[] {
-  for (const name of ["maxOps", "maxMb"] as const) integer(limits[name], `limits.${name}`, -(2 ** 31), 2 ** 31 - 1);
+export function simulate(ops: readonly (SimulatedOp | SimulatedMarker)[], options: SimulateOptions): ModelledBuffer[] {
+  const { limits, initial = {}, donation = false, backend } = object(options, "options");
+  checkLimits(limits);
+  boolean(donation, "donation");
   checkInitial(initial);
-  ops.forEach(check);
-  const counting = backend ?? (isResolved(limits) ? limits.backend : "metal");
+  list(ops, "ops", "operations and markers").forEach(check);
+  const counting = backend === undefined ? (isResolved(limits) ? limits.backend : "metal") : backend;
+  oneOf(counting, backend === undefined ? "limits.backend" : "backend", ["metal", "cuda"]);
   const open = new CommandBuffer(limits, counting, initial);
   const home = donation ? donated(ops) : null;
   const buffers: ModelledBuffer[] = [];
@@ -131,6 +133,8 @@ export type Primitive =
   | { readonly type: "op"; readonly dispatches: readonly (readonly BufferView[])[] }
   | { readonly type: "event" | "finalize" | "synchronize" };
 
+const primitiveTypes: readonly Primitive["type"][] = ["op", "event", "finalize", "synchronize"];
+
 /** The account of a list of primitives. */
 export interface Account {
   /** The buffers that were committed, the last primitive of each at `endOp - 1`. */
@@ -139,8 +143,24 @@ export interface Account {
   readonly open: ModelledBuffer;
 }
 
-/** Accounts for primitives whose dispatches are known one by one, by Metal's rule. */
+function checkPrimitive(one: Primitive, at: number): void {
+  const name = (): string => `primitives[${at}]`;
+  if (typeof one !== "object" || one === null) object(one, name());
+  if (one.type !== "op") {
+    if (!primitiveTypes.includes(one.type)) oneOf(one.type, `${name()}.type`, primitiveTypes);
+    return;
+  }
+  if (!Array.isArray(one.dispatches)) list(one.dispatches, `${name()}.dispatches`, "lists of { bufferId, dataSize }");
+  one.dispatches.forEach((bound, i) => checkViews(bound, () => `${name()}.dispatches[${i}]`));
+}
+
+/**
+ * Accounts for primitives whose dispatches are known one by one, by Metal's rule. Throws a PlannerError (`badInput`)
+ * for what is no primitive, and for counts that are none.
+ */
 export function account(primitives: readonly Primitive[], limits: Limits): Account {
+  checkLimits(limits);
+  list(primitives, "primitives", "primitives").forEach(checkPrimitive);
   const open = new CommandBuffer(limits);
   const commits: ModelledBuffer[] = [];
   primitives.forEach((one, at) => {

@@ -1,6 +1,6 @@
 /** A planning task: the options, checked, with everything that follows from them. */
 
-import { PlannerError } from "./errors.ts";
+import { bad, boolean, checkLimit, integer, list, notNegative, object, oneOf, positive, view } from "./check.ts";
 import { isResolved } from "./limits.ts";
 import { commitReason } from "./packing.ts";
 import type { BufferView, Limits, OpenBuffer, PlanMode, PlanOptions, PlanStrategy, ResolvedLimits } from "./types.ts";
@@ -30,45 +30,31 @@ export interface Task {
   readonly first: { readonly ops: number; readonly elements: number; readonly seconds: number };
 }
 
-function bad(field: string, expected: string, value: unknown): never {
-  const shown = typeof value === "function" || typeof value === "object" ? typeof value : String(value);
-  throw new PlannerError("badInput", field, `expected ${expected}, not ${shown}`);
-}
-
-export function integer(value: number, field: string, least: number, most: number = Number.MAX_SAFE_INTEGER): number {
-  if (!Number.isInteger(value) || value < least || value > most)
-    bad(field, `an integer from ${least} to ${most}`, value);
-  return value;
-}
-
-export function positive(value: number, field: string): number {
-  if (typeof value !== "number" || !(value > 0) || value === Number.POSITIVE_INFINITY)
-    bad(field, "a finite number above 0", value);
-  return value;
-}
-
-export function notNegative(value: number, field: string): number {
-  if (typeof value !== "number" || !(value >= 0) || value === Number.POSITIVE_INFINITY)
-    bad(field, "a finite number, 0 or more", value);
-  return value;
-}
-
 /**
  * Refuses limits that nobody can have meant. What MLX itself reads in its environment is taken as it is, since MLX runs
  * with it: 0 commits after each dispatch.
  */
 function checkLimits(limits: Limits | ResolvedLimits): void {
-  for (const name of ["maxOps", "maxMb"] as const) {
-    const given = isResolved(limits) && limits.sources[name] === "environment";
-    integer(limits[name], `limits.${name}`, given ? -(2 ** 31) : 1, 2 ** 31 - 1);
+  object(limits, "limits");
+  const sources = isResolved(limits) ? limits.sources : undefined;
+  if (isResolved(limits)) {
+    object(limits.sources, "limits.sources");
+    oneOf(limits.backend, "limits.backend", ["metal", "cuda"]);
+    for (const name of ["mlxVersion", "architecture"] as const)
+      if (typeof limits[name] !== "string") bad(`limits.${name}`, "a text", limits[name]);
   }
+  for (const name of ["maxOps", "maxMb"] as const)
+    checkLimit(limits[name], name, sources?.[name] === "environment" ? undefined : 1);
 }
 
 /** The counters of an open buffer. */
-export function checkInitial({ ops = 0, elements = 0, seconds = 0 }: OpenBuffer): Task["first"] {
+export function checkInitial(initial: OpenBuffer): Task["first"] {
+  const { ops = 0, elements = 0, seconds = 0, seen } = object(initial, "initial");
   integer(ops, "initial.ops", 0);
   integer(elements, "initial.elements", 0);
   notNegative(seconds, "initial.seconds");
+  if (seen !== undefined && typeof object(seen, "initial.seen")[Symbol.iterator] !== "function")
+    bad("initial.seen", "an iterable of buffer ids", seen);
   return { ops, elements, seconds };
 }
 
@@ -87,8 +73,7 @@ function countInputs(inputs: readonly BufferView[], initial: OpenBuffer): Counte
   const seen = new Set<BufferView["bufferId"]>();
   const before = initial.seen === undefined ? undefined : new Set(initial.seen);
   for (let i = 0; i < inputs.length; i++) {
-    const { bufferId, dataSize } = inputs[i]!;
-    if (!(Number.isInteger(dataSize) && dataSize >= 0)) integer(dataSize, `inputs[${i}].dataSize`, 0);
+    const { bufferId, dataSize } = view(inputs[i]!, "inputs", i);
     distinct += dataSize;
     if (seen.has(bufferId)) continue;
     seen.add(bufferId);
@@ -100,27 +85,25 @@ function countInputs(inputs: readonly BufferView[], initial: OpenBuffer): Counte
   return { unique, fresh, distinct };
 }
 
-function oneOf<T extends string>(value: T, field: string, words: readonly T[]): T {
-  if (!words.includes(value)) bad(field, words.map((word) => `"${word}"`).join(" or "), value);
-  return value;
-}
-
 /** Checks options. Throws a PlannerError that names the first that makes no sense. */
 export function taskOf(options: PlanOptions): Task {
-  const { safetyFactor = 0.5, causal = true, inputs = [], initial = {}, outputElements, limits } = options;
-  const mode = oneOf(options.mode ?? "explicit", "mode", ["explicit", "packed"]);
-  const strategy = oneOf(options.strategy ?? "balanced", "strategy", ["balanced", "published"]);
+  const { safetyFactor = 0.5, causal = true, inputs = [], initial = {}, outputElements } = object(options, "options");
+  const { blockAlign = 1, opsPerRange = 1, budgetSeconds = 0.5, memory = {}, limits } = options;
+  const mode = oneOf(options.mode === undefined ? "explicit" : options.mode, "mode", ["explicit", "packed"]);
+  const { strategy = "balanced" } = options;
+  oneOf(strategy, "strategy", ["balanced", "published"]);
+  object(memory, "memory");
   positive(safetyFactor, "safetyFactor");
   if (safetyFactor > 1) bad("safetyFactor", "a number above 0 and up to 1", safetyFactor);
-  if (typeof causal !== "boolean") bad("causal", "a boolean", causal);
-  if (!Array.isArray(inputs)) bad("inputs", "a list of { bufferId, dataSize }", inputs);
+  boolean(causal, "causal");
+  list(inputs, "inputs", "{ bufferId, dataSize }");
   if (outputElements !== undefined && typeof outputElements !== "function")
     bad("outputElements", "a function of two rows", outputElements);
   if (limits !== undefined) checkLimits(limits);
   else if (mode === "packed" || strategy === "published")
     bad("limits", `limits, which ${mode === "packed" ? "packing" : "the published planner"} depends on`, limits);
-  const counted = countInputs(inputs, initial);
   const before = checkInitial(initial);
+  const counted = countInputs(inputs, initial);
   const cuda = limits !== undefined && isResolved(limits) && limits.backend === "cuda";
   const base = cuda ? 0 : counted.unique;
   return {
@@ -128,12 +111,13 @@ export function taskOf(options: PlanOptions): Task {
     pairCost: integer(options.pairCost, "pairCost", 1),
     rate: positive(positive(options.rate, "rate") * safetyFactor, "rate"),
     causal,
-    align: integer(options.blockAlign ?? 1, "blockAlign", 1),
-    budget: positive(options.budgetSeconds ?? 0.5, "budgetSeconds"),
+    align: integer(blockAlign, "blockAlign", 1),
+    budget: positive(budgetSeconds, "budgetSeconds"),
     mode,
     strategy,
-    limits,
-    opsPerRange: integer(options.opsPerRange ?? 1, "opsPerRange", 1),
+    // Buffers are modelled later, from what was given now.
+    limits: limits === undefined ? undefined : { ...limits },
+    opsPerRange: integer(opsPerRange, "opsPerRange", 1),
     base,
     perRange: cuda ? counted.distinct : 0,
     distinct: counted.distinct,

@@ -63,7 +63,10 @@ export interface MemoryOptions {
   readonly rangeBytes?: number | ((r0: number, r1: number) => number);
   /** What a range needs beside that while it runs, such as materialised scores. Must not fall as ranges grow. */
   readonly workspaceBytes?: number | ((r0: number, r1: number) => number);
-  /** The most that inputs, result and ranges in flight may hold together. Bounds the window, and the ranges too. */
+  /**
+   * The most that inputs, result and ranges in flight may hold together. Bounds the window, and the ranges too: each
+   * to the rows that fit wherever they are, which are more ranges than there could be where only the last ones are large.
+   */
   readonly limitBytes?: number;
   /** The most ranges to have in flight. Default 2: one that computes, one that waits. */
   readonly window?: number;

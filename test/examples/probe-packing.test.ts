@@ -45,3 +45,12 @@ test("the children run and are timed", async () => {
   expect(code).toBe(0);
   expect([...output.matchAll(/measured \d+\.\d ms, \d+\.\d\dx/g)]).toHaveLength(6);
 }, 70_000);
+
+test("counts that are none are refused before anything is printed", async () => {
+  for (const flag of ["--elements=abc", "--elements=-5", "--rounds=0", "--rounds=1.5"]) {
+    const { code, output } = await run(flag, "--measure");
+    expect(code).toBe(1);
+    expect(output).toContain(`${flag.split("=")[0]}: expected an integer of at least 1`);
+    expect(output).not.toContain("modelled");
+  }
+});

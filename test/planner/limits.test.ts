@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  account,
   cudaLimits,
   firstTrigger,
   metalLimits,
@@ -65,11 +66,22 @@ describe("limits", () => {
 
   test("names that are none are refused", () => {
     expect(refusal(() => metalLimits(""))).toEqual(["badInput", "architecture"]);
-    expect(refusal(() => metalLimits("x", { environment: { MLX_METAL_GPU_ARCH: "" } }))).toEqual([
-      "badInput",
-      "architecture",
-    ]);
-    expect(refusal(() => cudaLimits("sm90"))).toEqual(["badInput", "computeCapability"]);
+    for (const none of ["sm90", 9, undefined, Symbol("9.0")])
+      expect(refusal(() => cudaLimits(none as never))).toEqual(["badInput", "computeCapability"]);
+    expect(refusal(() => metalLimits(5 as never))).toEqual(["badInput", "architecture"]);
+    for (const none of [null, 5, "0.32.2"])
+      expect(refusal(() => metalLimits("x", none as never))).toEqual(["badInput", "options"]);
+    expect(refusal(() => metalLimits("x", { environment: null as never }))).toEqual(["badInput", "environment"]);
+    const environment = { MLX_MAX_OPS_PER_BUFFER: 50 as never };
+    for (const of of [() => metalLimits("x", { environment }), () => cudaLimits("9.0", { environment })])
+      expect(refusal(of)).toEqual(["badInput", "environment.MLX_MAX_OPS_PER_BUFFER"]);
+    for (const bare of [null, {}, { maxOps: 5 }])
+      expect(refusal(() => firstTrigger(bare as never))[1]).toStartWith("limits");
+  });
+
+  test("an architecture that the environment sets to nothing is that of the device, as in MLX", () => {
+    const limits = metalLimits("applegpu_g13p", { environment: { MLX_METAL_GPU_ARCH: "" } });
+    expect(limits).toMatchObject({ maxOps: 20, architecture: "applegpu_g13p", architectureSource: "argument" });
   });
 });
 
@@ -140,6 +152,36 @@ describe("the simulator", () => {
     expect(refusal(of([{ marker: "end" }]))).toEqual(["badInput", "ops[0].marker"]);
     expect(refusal(of([], { limits: { maxOps: Number.NaN, maxMb: 1 } }))).toEqual(["badInput", "limits.maxOps"]);
     expect(refusal(of([], { initial: { ops: -1 } }))).toEqual(["badInput", "initial.ops"]);
+    expect(refusal(of([op(1, [], { seconds: "5" as never })]))).toEqual(["badInput", "ops[0].seconds"]);
+    expect(refusal(of([op(1, [], { seconds: Number.POSITIVE_INFINITY })]))).toEqual(["badInput", "ops[0].seconds"]);
+  });
+
+  test.each([null, undefined, 0.5, "x", 1n, Symbol("x"), {}] as never[])("%p where something else belongs", (none) => {
+    const ops = [op(1)];
+    expect(refusal(() => simulate(none, { limits }))).toEqual(["badInput", "ops"]);
+    const one = refusal(() => simulate([none], { limits }));
+    expect(one[1]).toStartWith("ops[0]");
+    expect(refusal(() => simulate(ops, none))[1]).toMatch(/^options$|^limits$/);
+    expect(refusal(() => simulate(ops, { limits: none }))[1]).toStartWith("limits");
+    expect(refusal(() => simulate([{ dispatches: 1, reads: none, writes: [] }], { limits }))[1]).toBe("ops[0].reads");
+    expect(refusal(() => simulate([{ dispatches: 1, reads: [], writes: [none] }], { limits }))[1]).toStartWith(
+      "ops[0].writes[0]",
+    );
+    expect(refusal(() => simulate([{ marker: none }], { limits }))).toEqual(["badInput", "ops[0].marker"]);
+    if (none !== undefined) {
+      expect(refusal(() => simulate(ops, { limits, backend: none }))).toEqual(["badInput", "backend"]);
+      expect(refusal(() => simulate(ops, { limits, donation: none }))).toEqual(["badInput", "donation"]);
+      expect(refusal(() => simulate(ops, { limits, initial: { seen: none } }))).toEqual(["badInput", "initial.seen"]);
+    }
+    expect(refusal(() => account(none, limits))).toEqual(["badInput", "primitives"]);
+    expect(refusal(() => account([none], limits))[1]).toStartWith("primitives[0]");
+    expect(refusal(() => account([], none))[1]).toStartWith("limits");
+    expect(refusal(() => account([{ type: none }], limits))).toEqual(["badInput", "primitives[0].type"]);
+    const within = (dispatches: never): string => refusal(() => account([{ type: "op", dispatches }], limits))[1];
+    expect(within(none)).toBe("primitives[0].dispatches");
+    expect(within([[], none] as never)).toBe("primitives[0].dispatches[1]");
+    expect(within([[none]] as never)).toStartWith("primitives[0].dispatches[0][0]");
+    expect(within([[{ bufferId: "a", dataSize: none }]] as never)).toBe("primitives[0].dispatches[0][0].dataSize");
   });
 
   test("no operations, no buffers", () => {

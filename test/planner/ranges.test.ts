@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   attentionWork,
+  causalPairs,
   cudaLimits,
   formatPlan,
   metalLimits,
@@ -8,6 +9,7 @@ import {
   PlannerError,
   type PlannerErrorCode,
   planRanges,
+  rangeMacs,
   reportPlan,
 } from "../../src/planner/index.ts";
 
@@ -57,6 +59,20 @@ describe("bad input is refused, with the field named", () => {
     [{ memory: { rangeBytes: () => Number.NaN } }, "memory.rangeBytes"],
     [{ memory: { workspaceBytes: Number.POSITIVE_INFINITY } }, "memory.workspaceBytes"],
     [{ memory: { window: 0 } }, "memory.window"],
+    [{ memory: { rangeBytes: null as never } }, "memory.rangeBytes"],
+    ...[null, 5, "x", 1n, Symbol("x")].flatMap((none) =>
+      ["initial", "limits", "memory"].map((field) => [{ [field]: none }, field] as never),
+    ),
+    ...["blockAlign", "opsPerRange", "budgetSeconds", "mode", "strategy", "causal", "safetyFactor"].map(
+      (field) => [{ [field]: null }, field] as never,
+    ),
+    ...[5, "ids", {}, Symbol("x")].map((seen) => [{ initial: { seen } }, "initial.seen"] as never),
+    [{ initial: { elements: 1n as never } }, "initial.elements"],
+    [{ inputs: [null as never] }, "inputs[0]"],
+    [{ inputs: [{ dataSize: 5 } as never] }, "inputs[0].bufferId"],
+    [{ limits: { ...limits, sources: null as never } }, "limits.sources"],
+    [{ limits: { ...limits, mlxVersion: nothing } }, "limits.mlxVersion"],
+    [{ limits: { ...limits, backend: "vulkan" as never } }, "limits.backend"],
   ];
   test.each(cases)("%p", (options, field) => expect(refusal(options)).toEqual(["badInput", field]));
 
@@ -72,6 +88,26 @@ describe("bad input is refused, with the field named", () => {
     ] as const)
       expect(() => attentionWork({ ...shape, [field]: value })).toThrow(field);
     expect(() => attentionWork({ ...shape, hkv: 3 })).toThrow("no multiple");
+    for (const none of [null, undefined, 5]) expect(() => attentionWork(none as never)).toThrow(PlannerError);
+    expect(() => attentionWork({ ...shape, causal: "no" as never })).toThrow("causal");
+    expect(() => attentionWork({ ...shape, bufferIds: null as never })).toThrow("bufferIds");
+  });
+
+  test("options that are none, rows and costs that are none", () => {
+    for (const none of [null, undefined, 5, "x"]) expect(() => planRanges(none as never)).toThrow("options");
+    for (const [r0, r1] of [
+      [-1, 2],
+      [3, 2],
+      [0, 0.5],
+      [0, 2 ** 40],
+      [Number.NaN, 1],
+    ] as const) {
+      expect(() => causalPairs(r0, r1)).toThrow(PlannerError);
+      expect(() => rangeMacs(r0, r1, 8, 1, true)).toThrow(PlannerError);
+    }
+    expect(() => rangeMacs(0, 9, 8, 1, true)).toThrow("r1");
+    expect(() => rangeMacs(0, 1, 8, Number.NaN, true)).toThrow("pairCost");
+    expect(() => rangeMacs(0, 1, 0, 1, true)).toThrow("n: ");
   });
 
   test("an error is a RangeError with a name", () => {
@@ -163,6 +199,35 @@ test("plans at the edges: one row, an alignment past the rows, one pair", () => 
   ]);
 });
 
+test("work that takes exactly the budget fits, whatever its product with the rate rounds to", () => {
+  // 0.29 * 100 is 28.999999999999996.
+  const options = { pairCost: 29, rate: 100, safetyFactor: 1, budgetSeconds: 0.29 };
+  expect(planRanges({ ...options, queryRows: 1 }).count).toBe(1);
+  for (let hundredths = 1; hundredths < 300; hundredths++) {
+    const exact = { queryRows: 1, pairCost: hundredths, rate: 100, safetyFactor: 1, budgetSeconds: hundredths / 100 };
+    for (const causal of [true, false]) expect(planRanges({ ...exact, causal }).seconds(0)).toBe(hundredths / 100);
+    expect(() => planRanges({ ...exact, pairCost: hundredths + 1 })).toThrow("more than");
+  }
+});
+
+test("a plan stays as it was made when its limits are written to", () => {
+  const own = { maxOps: 3, maxMb: 50 };
+  const plan = planRanges({ queryRows: 1000, pairCost: 1, rate: 1e6, mode: "packed", limits: own });
+  const before = planRanges({ queryRows: 1000, pairCost: 1, rate: 1e6, mode: "packed", limits: { ...own } }).buffers;
+  own.maxOps = 0;
+  expect(plan.buffers).toEqual(before);
+  expect(plan.limits).toEqual({ maxOps: 3, maxMb: 50 });
+});
+
+test("more than a million ranges, and the plan after them", () => {
+  const small = (): number[] => [...planRanges(plain).bounds];
+  const before = small();
+  const many = planRanges({ queryRows: 2 ** 21, pairCost: 1, rate: 2 ** 23, budgetSeconds: 0.5 });
+  expect(many.count).toBeGreaterThan(2 ** 20);
+  expect([many.bounds.length, many.bounds.at(-1)]).toEqual([many.count + 1, 2 ** 21]);
+  expect(small()).toEqual(before);
+});
+
 test("a buffer that is all but full, and limits that are never reached, end in time", () => {
   const rows = 94_906_264;
   const total = (rows * (rows + 1)) / 2;
@@ -211,6 +276,17 @@ describe("memory", () => {
     const refused = { ...long.memory, workspaceBytes, limitBytes: long.memory.inputBytes! };
     expect(refusal({ ...long, memory: refused })).toEqual(["memoryOverLimit", "memory.limitBytes"]);
   });
+
+  test("a limit is held against ranges that begin at a block, not against rows that none takes", () => {
+    // [0, 5) and [5, 9) hold 25 and 36 bytes; [4, 9), which begins within a block, would hold 45.
+    const workspaceBytes = (r0: number, r1: number): number => (r1 - r0) * r1;
+    const options = { queryRows: 9, pairCost: 1, rate: 1e6, blockAlign: 5 };
+    const plan = planRanges({ ...options, memory: { workspaceBytes, limitBytes: 40 } });
+    expect([...plan.bounds]).toEqual([0, 5, 9]);
+    expect(() => planRanges({ ...options, memory: { workspaceBytes, limitBytes: 35 } })).toThrow(
+      "rows 5 to 9 hold 36 bytes while inputs and result leave 35",
+    );
+  });
 });
 
 describe("the report", () => {
@@ -240,6 +316,15 @@ describe("the report", () => {
     expect(bare).toContain("none given: each range ends with an evaluation");
     const cuda = formatPlan(planRanges({ ...plain, limits: cudaLimits("9.0") }));
     expect(cuda).toContain("capability:   9.0 (argument)");
+  });
+
+  test("as text: any number of buffers, or all; refused where it is none", () => {
+    const many = planRanges({ queryRows: 300_000, pairCost: 1, rate: 2 * 300_000, budgetSeconds: 1 });
+    const lines = formatPlan(many, { buffers: Number.POSITIVE_INFINITY }).split("\n");
+    expect(lines.filter((line) => line.endsWith("finalize"))).toHaveLength(many.count);
+    expect(formatPlan(many, { buffers: 0 })).toContain(`... ${many.count} more`);
+    for (const buffers of [-1, 0.5, Number.NaN, "5" as never, 1n as never])
+      expect(() => formatPlan(plan, { buffers })).toThrow("buffers");
   });
 
   test("a published plan that breaks the budget says so", () => {

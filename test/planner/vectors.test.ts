@@ -49,7 +49,51 @@ test("a family that is not known, and a vector that expects nothing, fail", () =
     { name: "causalPairs/none", inputs: { r0: 0, r1: 1 }, expected: {} },
   ];
   expect(runFile(JSON.stringify({ vectors })).failed.map(({ name }) => name)).toEqual(vectors.map(({ name }) => name));
-  expect(() => runFile("{}")).toThrow("vectors");
+  for (const none of ["{}", "null", "5", "[]", '{"vectors":[]}', '{"vectors":"all"}'])
+    expect(() => runFile(none)).toThrow("vectors");
+  expect(() => runFile("")).toThrow();
+});
+
+test("what has not the shape of a vector fails, and the others are still run", () => {
+  const good = { name: "causalPairs/good", inputs: { r0: 0, r1: 4 }, expected: { pairs: 10 } };
+  const { name, inputs, expected } = good;
+  const broken = [null, 5, "causalPairs/text", [], {}, { name }, { name, inputs }, { name, expected }];
+  const shapes = [null, [10], "10", 10].map((wrong) => ({ name, inputs, expected: wrong }));
+  const noInputs = [null, [], "0-4"].map((wrong) => ({ name, inputs: wrong, expected }));
+  const vectors = [...broken, ...shapes, ...noInputs, good];
+  const outcome = runFile(JSON.stringify({ vectors }));
+  expect(outcome.failed).toHaveLength(vectors.length - 1);
+  expect(outcome.passed).toEqual([good.name]);
+});
+
+test("other vectors of the form: long graphs, many ranges in a buffer, a commit after each range", () => {
+  const one = { n: 64, d: 8, b: 1, hq: 1, hkv: 1 };
+  const plan = { ...one, kind: "fwd", rate: 2e4, causal: true, blockAlign: 1, budgetSeconds: 0.5 };
+  const packed = { ...plan, commitOps: 1, commitElements: 51 * 2 ** 20 };
+  const vectors = [
+    {
+      name: "cuda/long",
+      inputs: { inputElementsPerDispatch: 5, maxOps: 2000, maxMb: 100 },
+      expected: { dispatchesInGraph: 2001 },
+    },
+    {
+      name: "fwd/many",
+      inputs: { ...one, rowsPerRange: 1, maxMb: 0 },
+      expected: { dispatchesInBuffer: Math.ceil((2 ** 20 - 3 * 64 * 8) / 9) },
+    },
+    // 625 of 2,080 pairs a buffer. With a limit that no range reaches they would have to share one.
+    { name: "plan/each", inputs: packed, expected: { count: 4, first: [0, 34] } },
+    {
+      name: "plan/fractional",
+      inputs: { ...packed, commitElements: 5 },
+      expected: { count: 4 },
+    },
+  ];
+  const { passed, failed } = runFile(JSON.stringify({ vectors }));
+  expect(failed.map((one) => [one.name, one.problem])).toEqual([
+    ["plan/fractional", expect.stringContaining("no whole units")],
+  ]);
+  expect(passed).toHaveLength(3);
 });
 
 test("the command prints its counts, names failures, and exits accordingly", async () => {
