@@ -130,6 +130,15 @@ export function liveFunctions(): number {
   return functions.size;
 }
 
+/** MLX's words, with what to do about those that name a part which no user wrote. */
+function refused(operation: string, reason: string): MlxError {
+  // The gradient of a checkpoint holds the values back until they are wanted, by the operation that depends makes too.
+  const hint = reason.includes("Not implemented for Depends")
+    ? "mx.depends, and the gradient of a checkpoint with it, can be neither batched nor differentiated forwards: take mx.grad(mx.checkpoint((x) => mx.sum(mx.vmap(f)(x)))) for mx.vmap(mx.grad(mx.checkpoint(f))), or leave the checkpoint out"
+    : "";
+  return new MlxError(operation, reason, hint);
+}
+
 /** A native call that can run closures: an error thrown inside one comes out as the same object. */
 export function callClosures(operation: string, call: () => number): void {
   if (depth >= DEEPEST) throw new RangeError(`${operation}: transforms are nested more than ${DEEPEST} deep.`);
@@ -146,7 +155,7 @@ export function callClosures(operation: string, call: () => number): void {
       takeNativeMessage();
       throw inner.error;
     }
-    if (status !== 0) throw new MlxError(operation, takeNativeMessage());
+    if (status !== 0) throw refused(operation, takeNativeMessage());
   } finally {
     depth--;
     thrown = outer;

@@ -12,7 +12,10 @@ import { type Form, formOf, resultForm } from "./trees.ts";
 /**
  * A function with the values of `fn`, whose gradient runs `fn` again instead of keeping what it computed in between:
  * less memory for more time. Arguments and results are trees of arrays; gradients reach only what is passed as an
- * argument. Python: mx.checkpoint.
+ * argument.
+ *
+ * MLX can neither batch such a gradient nor differentiate it forwards: `vmap` and `jvp` of `grad(checkpoint(fn))` throw an
+ * MlxError. Put `vmap` inside: `grad(checkpoint((x) => mx.sum(vmap(fn)(x))))`. Python: mx.checkpoint.
  */
 export function checkpoint<A extends unknown[], R>(fn: (...args: A) => R): (...args: A) => R {
   requireFunction(fn, "checkpoint");

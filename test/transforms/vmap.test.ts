@@ -222,3 +222,15 @@ describe("what is refused", () => {
     );
   });
 });
+
+scoped("the gradient of a checkpoint cannot be batched: the error says what can", () => {
+  const f = (x: mx.Array): mx.Array => mx.multiply(mx.sin(x), x);
+  const xs = vector(1, 2, 3);
+  const error = caught(() => mx.vmap(mx.grad(mx.checkpoint(f)))(xs)) as mx.MlxError;
+  expect(error.reason).toBe("[Primitive::vmap] Not implemented for Depends.");
+  expect(error.message).toContain("take mx.grad(mx.checkpoint((x) => mx.sum(mx.vmap(f)(x))))");
+  const forwards = (): unknown => mx.jvp((x) => [mx.grad(mx.checkpoint(f))(x)], [mx.array(1)], [mx.array(1)]);
+  expect(refusal(forwards)).toContain("or leave the checkpoint out");
+  const batched = mx.grad(mx.checkpoint((x: mx.Array) => mx.sum(mx.vmap(f)(x))))(xs);
+  expect(batched.tolist()).toEqual(mx.vmap(mx.grad(f))(xs).tolist());
+});
