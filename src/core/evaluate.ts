@@ -84,7 +84,7 @@ function run(trees: readonly unknown[], operation: string, starts: boolean, call
   if (arrays.length === 0) return;
   const span = tracer === null ? null : tracer.begin(starts ? "asyncEval" : "eval", operation, { arrays: arrays.length });
   try {
-    const vector = C.mlx_vector_array_new_data(pointerAddress(handles), handles.length);
+    const vector = C.mlxts_vector_new(pointerAddress(handles), handles.length);
     // What cannot be computed at all is refused before anything runs: nothing is spoiled then.
     const refused = C.mlxts_watch(vector, starts);
     const status = refused === 0 ? call(vector) : 0;

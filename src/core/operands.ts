@@ -140,7 +140,7 @@ export function vector(values: readonly ArrayInput[], op: string, name: string):
 
 /** A temporary vector of these arrays. */
 export function vectorOfHandles(handles: readonly Pointer[]): Pointer {
-  return holdVector(C.mlx_vector_array_new_data(pointerAddress(handles), handles.length));
+  return holdVector(C.mlxts_vector_new(pointerAddress(handles), handles.length));
 }
 
 /** The dtype that an operand has by itself. */
