@@ -187,6 +187,11 @@ void* mlxts_dlpack_new(mlx_array a);
 /* Calls the deleter of such a tensor, once, in place of the consumer that never came. NULL is allowed. */
 void mlxts_dlpack_free(void* tensor);
 
+/* Copies elements of `width` bytes (1, 2, 4 or 8) to `out`, one after another in row-major order. `first` is where the
+   element of index 0 is. `shape` and `strides` are int64_t[ndim], strides count elements, and no length is 0. 0, or 1
+   with a message when memory is short. */
+int mlxts_gather(void* out, const void* first, const void* shape, const void* strides, size_t ndim, size_t width);
+
 /* ---- files in memory ----------------------------------------------------------------------------------------- */
 
 /* A reader over a copy of `size` bytes: MLX loads lazily and from its own threads, so neither the caller's memory

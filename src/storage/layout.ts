@@ -126,37 +126,3 @@ export function layoutStatus(
   if (requireRowContiguous && !layout.flags.rowContiguous) return "unsupportedLayout";
   return spanOf(layout).inBounds ? "success" : "invalidOffset";
 }
-
-/**
- * Copies the elements of a layout in row-major order. `bytes` holds what `spanOf` says the layout reaches: it begins with
- * the byte `firstByte` of the layout's buffer.
- */
-export function gather(layout: StorageLayout, bytes: ArrayBuffer): ArrayBuffer {
-  const { shape, strides, itemsize } = layout;
-  const { logicalNbytes, firstByte } = spanOf(layout);
-  // The trailing axes that lie as they should are copied in one piece.
-  let axes = shape.length;
-  let piece = 1;
-  while (axes > 0 && (shape[axes - 1] === 1 || strides[axes - 1] === piece)) piece *= shape[--axes]!;
-  if (logicalNbytes === 0 || axes === 0) return bytes.slice(0, logicalNbytes);
-  const result = new ArrayBuffer(logicalNbytes);
-  // Integers as wide as the elements allow: a float would not keep every bit of a NaN.
-  const Words = itemsize % 4 === 0 ? Uint32Array : itemsize % 2 === 0 ? Uint16Array : Uint8Array;
-  const width = itemsize / Words.BYTES_PER_ELEMENT;
-  const from = new Words(bytes);
-  const to = new Words(result);
-  piece *= width;
-  const index = new Array<number>(axes).fill(0);
-  let at = (layout.byteOffset - firstByte) / Words.BYTES_PER_ELEMENT;
-  for (let next = 0; next < to.length; next += piece) {
-    if (piece > 16) to.set(from.subarray(at, at + piece), next);
-    else for (let i = 0; i < piece; i++) to[next + i] = from[at + i]!;
-    for (let axis = axes - 1; axis >= 0; axis--) {
-      at += strides[axis]! * width;
-      if (++index[axis]! < shape[axis]!) break;
-      at -= shape[axis]! * strides[axis]! * width;
-      index[axis] = 0;
-    }
-  }
-  return result;
-}

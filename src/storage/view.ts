@@ -10,7 +10,8 @@ import { backend as runtime, C } from "../core/native.ts";
 import { LARGEST_BYTES, type TypedArray, typedOver } from "../core/readback.ts";
 import { readSlot, slot } from "../core/slots.ts";
 import { type DLPackCapsule, capsuleOf } from "./dlpack.ts";
-import { gather, type StorageBackend, type StorageLayout, type StorageSpan } from "./layout.ts";
+import { gather } from "./gather.ts";
+import type { StorageBackend, StorageLayout, StorageSpan } from "./layout.ts";
 import type { StorageShim } from "./shim.ts";
 
 /** What a view shows, read once when it was made: the array behind it never changes. */
@@ -187,7 +188,7 @@ export class StorageView extends Handle {
   copy(): TypedArray {
     const { layout, span, dtype } = this.#live("copy");
     refuseHuge(span.logicalNbytes, "copy");
-    return typedOver(gather(layout, this.#lend("copy")), dtype);
+    return typedOver(gather(layout, this.#lend("copy"), "copy"), dtype);
   }
 
   /**

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import {
   decide,
-  gather,
   layoutStatus,
   spanOf,
   type StorageLayout,
   type StorageProbe,
   type StorageRequest,
 } from "../../src/storage/layout.ts";
+import { gather as gatherNamed } from "../../src/storage/gather.ts";
 
 /** A layout of float32, row-contiguous unless said otherwise. */
 function layout(given: Partial<StorageLayout> & { shape: number[]; strides: number[] }): StorageLayout {
@@ -265,6 +265,7 @@ describe("the decision", () => {
 });
 
 describe("gather", () => {
+  const gather = (of: StorageLayout, from: ArrayBuffer): ArrayBuffer => gatherNamed(of, from, "copy");
   const bytes = (length: number): ArrayBuffer => Uint8Array.from({ length }, (_, i) => i).buffer;
 
   test("walks the strides, whatever the width of an element", () => {
@@ -278,6 +279,27 @@ describe("gather", () => {
       expect([...new Uint8Array(gather(back, all))]).toEqual(
         Array.from({ length: 24 }, (_, i) => element(23 - i)).flat(),
       );
+    }
+  });
+
+  test("more than one square of elements, with other axes around them, whatever the width of an element", () => {
+    const [planes, rows, columns] = [3, 33, 70];
+    for (const itemsize of [1, 2, 4, 8]) {
+      const size = planes * rows * columns * itemsize;
+      const all = Uint8Array.from({ length: size }, (_, i) => (i * 31 + (i >> 8)) % 251);
+      // Stored as columns x planes x rows, the planes in reverse.
+      const strides = [-rows, 1, planes * rows];
+      const byteOffset = (planes - 1) * rows * itemsize;
+      const of = layout({ shape: [planes, rows, columns], strides, itemsize, byteOffset, bufferBytes: size, flags: gaps });
+      const found = new Uint8Array(gather(of, all.buffer));
+      const expected: number[] = [];
+      for (let plane = planes - 1; plane >= 0; plane--)
+        for (let row = 0; row < rows; row++)
+          for (let column = 0; column < columns; column++) {
+            const at = (column * planes * rows + plane * rows + row) * itemsize;
+            expected.push(...all.subarray(at, at + itemsize));
+          }
+      expect(Buffer.compare(found, Uint8Array.from(expected)), `${itemsize} bytes`).toBe(0);
     }
   });
 
