@@ -3,7 +3,7 @@
  * is there, puts its own events in, and moves the whole into place, so that the file is valid at any moment.
  */
 
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MlxError } from "../core/error.ts";
 import { processKey, tid } from "./clock.ts";
@@ -98,10 +98,11 @@ function locked(path: string, work: () => void): void {
 /** Where a link leads to. Throws for what is there and is no file: a device would be replaced. */
 function placeOf(path: string): string {
   const target = resolve(path);
+  // Another thread may be moving its file into place: on some file systems there is none for a moment.
+  if (lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true) return placeOf(realpathSync(target));
   const stat = statSync(target, { throwIfNoEntry: false });
-  if (stat === undefined) return target;
-  if (!stat.isFile()) throw new Error(stat.isDirectory() ? "it is a folder" : "it is no file");
-  return realpathSync(target);
+  if (stat === undefined || stat.isFile()) return target;
+  throw new Error(stat.isDirectory() ? "it is a folder" : "it is no file");
 }
 
 /** Puts the events of a writer into the file; `events` gets the time at which the file begins. */
