@@ -21,10 +21,12 @@ export class DisposedError extends Error {
   override name = "DisposedError";
   readonly operation: string;
 
-  constructor(operation: string, kind: string) {
-    super(
-      `${operation}: this ${kind} was already disposed. Return it from tidy(), wrap it in keep(), or let a longer-lived "using" own it.`,
-    );
+  constructor(
+    operation: string,
+    kind: string,
+    what = 'was already disposed. Return it from tidy(), wrap it in keep(), or let a longer-lived "using" own it.',
+  ) {
+    super(`${operation}: this ${kind} ${what}`);
     this.operation = operation;
   }
 }

@@ -51,14 +51,14 @@ export class StorageExportError extends MlxError {
 
 const reasons: Record<Exclude<StorageStatus, "success">, string> = {
   executionFailed: "the array has no value, its evaluation failed",
-  metalNotAvailable: "Metal is not available: this build of MLX or this machine has none",
+  metalNotAvailable: "Metal is not available: this build of MLX or this machine has none; exportStorage exports the storage of any backend",
   unsupportedBackend: "the storage is not readable by the host; { host: true } gives a copy where that helps",
   arrayNotAvailable:
     "the array has no value yet: evaluate it, or pass { waitUntilAvailable: true }; inside of a transform it may never have one",
-  noStorage: "the array has no buffer",
+  noStorage: "the array has no buffer: an empty one has none on Metal, and there is nothing to read",
   unsupportedLayout:
     "the elements are not in row-major order without gaps: take mx.contiguous(a), or pass { requireRowContiguous: false } and mind the strides",
-  invalidOffset: "the array's strides leave its buffer",
+  invalidOffset: "the array's strides leave its buffer: correct the shape, strides and offset that asStrided was given",
 };
 
 /** The questions of an export, put to native code. */

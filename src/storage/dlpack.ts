@@ -6,6 +6,8 @@ import { Handle, handleOf, internal } from "../core/handle.ts";
 import { type Kind, release } from "../core/ledger.ts";
 import { C } from "../core/native.ts";
 
+const taken = "was already taken: its tensor is the consumer's now. Make another capsule with toDLPack() of the view.";
+
 /** Whose turn it is to call the tensor's deleter. */
 interface Custody {
   taken: boolean;
@@ -58,7 +60,7 @@ export class DLPackCapsule extends Handle {
   }
 
   #live(member: string): Pointer {
-    if (this.#custody.taken) throw new DisposedError(member, "DLPackCapsule");
+    if (this.#custody.taken) throw new DisposedError(member, "DLPackCapsule", taken);
     return handleOf(this, member, "DLPackCapsule");
   }
 }

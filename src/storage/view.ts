@@ -25,6 +25,9 @@ interface Facts {
   readonly device: Pointer;
 }
 
+// As it was before any program replaced it: to dispose never throws.
+const { transfer } = ArrayBuffer.prototype;
+
 /**
  * The buffer that a view has lent, so that whoever frees the view's handle can take it back: `dispose`, the end of
  * `tidy`, the end of a Worker. Held weakly, or a forgotten view would stay for ever.
@@ -36,7 +39,7 @@ class Loan {
     const lent = this.buffer?.deref();
     this.buffer = null;
     // A buffer that something else is reading is pinned, and stays as it is: it holds the storage by itself.
-    if (lent !== undefined && !lent.detached) lent.transfer(0);
+    if (lent !== undefined && !lent.detached) transfer.call(lent, 0);
   }
 }
 
@@ -226,7 +229,7 @@ export class StorageView extends Handle {
   #read(backend: StorageBackend, size: number, member: string): ArrayBuffer {
     const { handle } = this.entry;
     const base = this.#shim.hostAddress(handle);
-    if (base === 0) throw new MlxError(member, "the host cannot read the storage");
+    if (base === 0) throw new MlxError(member, "the host cannot read the storage: take toTypedArray() of the array");
     const address = base + this.#facts.span.firstByte;
     if (backend === "cuda") return runtime.view(address, size).slice(0);
     // The buffer holds the storage by itself: it may be pinned by a reader, or sent to a Worker, when the view goes.

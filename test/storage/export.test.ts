@@ -47,6 +47,25 @@ describe("statuses on the CPU", () => {
     expect(lines.at(-1)).toBe("executionFailed executionFailed");
   });
 
+  test("row 0: a failure in the background is not that of an array which is there", async () => {
+    const lines = await said(`
+      const turned = mx.arange(6).reshape([2, 3]).T;
+      mx.eval(turned);
+      const view = turned.exportStorage({ requireRowContiguous: false });
+      const zero = mx.matmul(mx.ones([700, 700]), mx.ones([700, 700])).get("0:2", "0:2").multiply(0);
+      const failed = mx.linalg.inv(mx.array([[1, 2], [2, 4]]).add(zero), { stream: "cpu" });
+      attempt("start", () => mx.asyncEval(failed));
+      await Bun.sleep(100);
+      say(view.copy().join());
+      // The first reading may bring the failure up.
+      attempt("read", () => turned.toTypedArray());
+      say(turned.toTypedArray().join(), turned.tryExportStorage({ requireRowContiguous: false }).status);
+      say(failed.tryExportStorage({ waitUntilAvailable: true }).status);
+    `);
+    expect(lines).toContain("0,3,1,4,2,5");
+    expect(lines.slice(-2)).toEqual(["0,3,1,4,2,5 success", "executionFailed"]);
+  });
+
   scoped("row 1: Metal asked for; an answer either way", () => {
     const found = [{}, { waitUntilAvailable: true }, { requireRowContiguous: false }].map(
       (options) => numbers(2).tryExportMetalStorage(options).status,

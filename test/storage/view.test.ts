@@ -153,6 +153,29 @@ describe("donation", () => {
   });
 });
 
+describe("an ArrayBuffer that a program has changed", () => {
+  scoped("is revoked all the same, and nothing is lost", () => {
+    const before = liveArrays();
+    const x = numbers(4);
+    const [own, shared] = [x.exportStorage(), x.exportStorage()];
+    const [first, second] = [own.bytes, shared.bytes];
+    const refuse = (): never => {
+      throw new Error("not this one");
+    };
+    Object.assign(first.buffer, { transfer: refuse });
+    own.dispose();
+    const { transfer } = ArrayBuffer.prototype;
+    ArrayBuffer.prototype.transfer = refuse;
+    try {
+      shared.dispose();
+    } finally {
+      ArrayBuffer.prototype.transfer = transfer;
+    }
+    x.dispose();
+    expect([first.length, second.length, liveArrays()]).toEqual([0, 0, before]);
+  });
+});
+
 describe("scopes and the ledger", () => {
   scoped("tidy revokes a view that was born inside, and keeps one that is returned or kept", () => {
     const x = numbers(4);
