@@ -214,7 +214,7 @@ function onCpu(stream: StreamOrDevice | undefined, op: string): StreamOrDevice {
 
 function loadGguf(path: string, stream: number, returnMetadata: boolean): WithMetadata {
   const header = checkedGgufHeader(path);
-  return tidy((): WithMetadata => [loadGgufTensors(path, stream), returnMetadata ? ggufMetadata(header) : {}]);
+  return tidy((): WithMetadata => [loadGgufTensors(header, stream), returnMetadata ? ggufMetadata(header) : {}]);
 }
 
 /** MLX reads GGUF from a path only, and all of it at once: the file goes right after. */

@@ -6,6 +6,7 @@ import { C, type MxArray, str } from "../core/call.ts";
 import { check } from "../core/error.ts";
 import { tidy } from "../core/scope.ts";
 import { readSlot, slot } from "../core/slots.ts";
+import { InflatedSource } from "./inflate.ts";
 import { readNpyHeader } from "./npy-header.ts";
 import { type ByteSource, BytesSource, DAMAGED } from "./source.ts";
 import { readTensor } from "./tensor.ts";
@@ -32,10 +33,25 @@ export function readNpz(source: ByteSource, stream: number): Record<string, MxAr
     for (const entry of entries) {
       const name = entry.name.replace(/\.npy$/, "");
       if (name in arrays) throw source.error(`two of its entries are called ${JSON.stringify(name)}.`);
-      arrays[name] = readNpy(unpacked(source, entry), stream);
+      arrays[name] = readEntry(source, entry, stream);
     }
     return arrays;
   });
+}
+
+/** From here on a deflated entry is unpacked as it is read. */
+const LARGE = 1 << 20;
+
+function readEntry(source: ByteSource, entry: ZipEntry, stream: number): MxArray {
+  const piecewise = entry.deflated && entry.size >= LARGE ? InflatedSource.open(packedBytes(source, entry), entry) : null;
+  if (piecewise === null) return readNpy(unpacked(source, entry), stream);
+  using whole = piecewise;
+  try {
+    return readNpy(whole, stream);
+  } finally {
+    // Damage explains what else was wrong; the array is freed with the others.
+    whole.finish();
+  }
 }
 
 /** The bytes that an entry stands for, checked against its checksum. */

@@ -149,14 +149,44 @@ describe("gguf", () => {
     expect(caught(() => gguf("shared.gguf", bytes)).message).toContain("Duplicate parameter name");
   });
 
-  test("a file that may not be written to says so: MLX opens it for writing", async () => {
-    const path = folder.write("readonly.gguf", makeGguf({}));
+  test("a file that may not be written to says so where MLX opens it for writing", async () => {
+    const tensor = { name: "x", dims: [1], data: new Uint8Array(4) };
+    const paths = [30, 0].map((type) =>
+      folder.write(`readonly-${type}.gguf`, makeGguf({ tensors: [{ ...tensor, type }] })),
+    );
     chmodSync(folder.path, 0o755);
-    chmodSync(path, 0o444);
+    for (const path of paths) chmodSync(path, 0o444);
     // Root may write everything, so the program becomes somebody else.
     const lines = await said(`if (process.getuid() === 0) process.setuid(65534);
-      attempt("load", () => mx.load(${JSON.stringify(path)}));`);
+      for (const path of ${JSON.stringify(paths)}) attempt("load", () => mx.load(path).x.tolist());`);
     expect(lines[0]).toContain("no permission to write. MLX only reads GGUF files but opens them for writing too");
+    // Plain tensors are read without MLX.
+    expect(lines[1]).toBe("load: [0]");
+  });
+
+  scoped("plain tensors are what MLX's reader makes of them", () => {
+    const tensors = [
+      { name: "z", dims: [3, 2], type: 0, data: floats([1, 2, 3, 4, 5, 6]) },
+      { name: "h", dims: [2], type: 1, data: new Bytes().u16(half(0.5)).u16(half(-2)).take() },
+      { name: "i8", dims: [2], type: 24, data: new Uint8Array([255, 1]) },
+      { name: "i16", dims: [1], type: 25, data: new Bytes().u16(65535).take() },
+      { name: "i32", dims: [1], type: 26, data: new Bytes().u32(4294967295).take() },
+      { name: "point", dims: [], type: 0, data: floats([9]) },
+      { name: "none", dims: [0, 2], type: 0 },
+      { name: "long", dims: [40_000], type: 0, data: floats(Array.from({ length: 40_000 }, (_, i) => i)) },
+    ];
+    // One tensor that MLX converts makes it read the whole file.
+    const other = { name: "~", dims: [1], type: 30, data: new Uint8Array(2) };
+    const plain = gguf("plain.gguf", makeGguf({ tensors }));
+    const { "~": _, ...converted } = gguf("converted.gguf", makeGguf({ tensors: [...tensors, other] }));
+    expect(Object.keys(plain)).toEqual(Object.keys(converted));
+    for (const [name, array] of Object.entries(plain)) {
+      expect(array.dtype).toBe(converted[name]!.dtype);
+      expect(array.shape).toEqual(converted[name]!.shape);
+      expect(array.tolist()).toEqual(converted[name]!.tolist());
+    }
+    const bytes = makeGguf({ tensors });
+    expect(Object.keys(mx.loadFromBytes(bytes, { format: "gguf" }))).toEqual(Object.keys(plain));
   });
 });
 
