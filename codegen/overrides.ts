@@ -239,7 +239,16 @@ export const overrides: Readonly<Record<string, Override>> = {
     ],
     params: quantized,
   },
-  qqmm: { reason: "the modes are four words", params: quantized },
+  qqmm: {
+    reason: "the modes are four words, one of which MLX reads outside of its arrays for; it reads past scales of fewer rows",
+    checks: [
+      ["blockMode", "mode"],
+      ["nonEmpty", "x"],
+      ["nonEmpty", "w"],
+      ["sameRows", "scales", "w"],
+    ],
+    params: quantized,
+  },
 
   // elementwise
   divmod: { body: "division.ts", native: ["mlx_divmod"], reason: dividing, returns: "[MxArray, MxArray]" },

@@ -30,6 +30,7 @@ import type { Dtype } from "../src/core/dtype.ts";
 import {
   asList as $asList,
   atLeastOne as $atLeastOne,
+  blockMode as $blockMode,
   lengths as $lengths,
   listOf as $listOf,
   nonEmpty as $nonEmpty,
@@ -5426,6 +5427,10 @@ export function qqmm(
   const globalScaleX$ = $nullable(globalScaleX as ArrayInput | null | undefined, "qqmm", "globalScaleX");
   const globalScaleW$ = $nullable(globalScaleW as ArrayInput | null | undefined, "qqmm", "globalScaleW");
   const both = $pair(x, w, "qqmm");
+  $blockMode(mode$, "qqmm", "mode");
+  $nonEmpty(both.a, "qqmm", "x");
+  $nonEmpty(both.b, "qqmm", "w");
+  $sameRows(scales$, "qqmm", "scales", both.b);
   const out = $slot();
   if (C.mlx_qqmm(
     out,

@@ -91,6 +91,9 @@ export async function assemble(job: Job, tools: Tools): Promise<Manifest> {
   for (const name of [recipe.files.mlx, ...recipe.files.extra]) {
     copyFileSync(join(runtime, "mlx", "lib", name), join(lib, name));
   }
+  for (const folder of recipe.runtimeFolders ?? []) {
+    cpSync(join(runtime, "mlx", folder), join(stage, folder), { recursive: true });
+  }
   copyFileSync(join(work, "cmake", "mlx-c", recipe.files.mlxc), join(lib, recipe.files.mlxc));
   copyFileSync(join(work, "cmake", recipe.files.shim), join(lib, recipe.files.shim));
 

@@ -1,5 +1,5 @@
 // `bun native/pack.ts`: makes the npm package of a platform, dist/@mlx-ts/<platform>/, from its built library folder.
-import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { aboveBaseline, baseline } from "./baseline.ts";
@@ -21,10 +21,11 @@ export interface PackOptions {
 /** npm leaves symbolic links out of a package, so each file is copied as itself. */
 function copyFiles(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const name of readdirSync(from)) {
-    const source = join(from, name);
-    if (!lstatSync(source).isFile()) throw new BuildError(`${source} is not a plain file and cannot be packed.`);
-    copyFileSync(source, join(to, name));
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    if (entry.isDirectory()) copyFiles(source, join(to, entry.name));
+    else if (entry.isFile()) copyFileSync(source, join(to, entry.name));
+    else throw new BuildError(`${source} is not a plain file and cannot be packed.`);
   }
 }
 
@@ -43,6 +44,8 @@ export function packPlatform(options: PackOptions): string {
   copyFiles(join(built, "lib"), join(target, "lib"));
   copyFiles(join(built, "licences"), join(target, "licences"));
   copyFileSync(join(built, "manifest.json"), join(target, "manifest.json"));
+  const folders = recipe.runtimeFolders ?? [];
+  for (const folder of folders) copyFiles(join(built, folder), join(target, folder));
   const name = `@mlx-ts/${platform}`;
   const description = {
     name,
@@ -52,7 +55,7 @@ export function packPlatform(options: PackOptions): string {
     os: [recipe.os],
     cpu: [recipe.cpu],
     ...(recipe.libc === undefined ? {} : { libc: [recipe.libc] }),
-    files: ["lib", "licences", "manifest.json"],
+    files: ["lib", "licences", "manifest.json", ...folders],
     // The libraries are opened by path, so a package manager that zips packages must leave this one unpacked.
     preferUnplugged: true,
   };

@@ -41,6 +41,8 @@ export interface Recipe {
   readonly openblas?: WheelPin;
   /** Folder in the wheel that holds the libraries MLX needs beside it (reference BLAS, gfortran runtime). */
   readonly wheelLibraries?: string;
+  /** Folders beside lib/ in the wheel that libmlx reads at run time, kept at the same place beside it. */
+  readonly runtimeFolders?: readonly string[];
   /** File names of MLX, mlx-c and the shim in the finished folder. */
   readonly files: {
     readonly mlx: string;
@@ -128,8 +130,8 @@ const LINUX_ARM64: Recipe = {
 };
 
 // CUDA replaces libmlx.so under the very same libmlxc.so and shim, which are compiled against the CPU wheel (the CUDA
-// one's cmake configuration asks for a CUDA toolkit). libmlx then asks for NVIDIA's cublas, cudnn, nccl and nvrtc
-// wheels on the library path; they are the user's to install.
+// one's cmake configuration asks for a CUDA toolkit). libmlx then looks for NVIDIA's cublas, cudnn, cufft, nccl and
+// nvrtc in ../../nvidia, as pip installs them, and on the library path; they are the user's to install.
 const LINUX_X64_CUDA: Recipe = {
   ...LINUX_X64,
   platform: "linux-x64-cuda",
@@ -141,7 +143,10 @@ const LINUX_X64_CUDA: Recipe = {
     sha256: "335094ccd1c0c6dc3e09c8caba207c8180602bacc0c38ba20c1d81e9456ab394",
   },
   wheelLibraries: "mlx_cuda_13.libs",
-  status: "builds; unverified on a GPU: needs NVIDIA's cublas, cudnn, cufft, nccl and nvrtc on the library path",
+  // The headers that MLX hands to NVIDIA's compiler when it makes a kernel: without them most programs fail.
+  runtimeFolders: ["include/cccl", "include/cute", "include/cutlass"],
+  status:
+    "run on one NVIDIA H200 (docs/unverified.md); needs NVIDIA's cublas, cudnn, cufft, nccl and nvrtc, which pip installs",
 };
 
 const DARWIN_ARM64: Recipe = {

@@ -3,11 +3,13 @@
  * then calls itself again, so a program that never computes never needs the library.
  */
 
+import { dirname } from "node:path";
 import { shimSymbols } from "../../generated/shim-symbols.ts";
 import { optionalSymbols, symbols } from "../../generated/symbols.ts";
 import { bun } from "../backend/bun.ts";
 import { LibraryError } from "../backend/errors.ts";
 import { type Located, locateLibrary, versionGuard } from "../backend/locate.ts";
+import { nvidiaAdvice } from "../backend/nvidia.ts";
 import { requireRuntime } from "../backend/runtime.ts";
 import type { Backend, FFIName, NativeFunction, SymbolTable } from "../backend/types.ts";
 
@@ -87,9 +89,11 @@ function open(path: string, table: SymbolTable): Record<string, NativeFunction> 
   try {
     return backend.open(path, table);
   } catch (error) {
-    throw new LibraryError(
-      `mlx-ts found ${path} but could not open it: ${(error as Error).message}. It is damaged, of another version, or made for another system. Reinstall the platform package, or rebuild with "bun native/build.ts --force".`,
-    );
+    const reason = (error as Error).message;
+    const advice =
+      nvidiaAdvice(reason, dirname(path)) ??
+      `It is damaged, of another version, or made for another system. Reinstall the platform package, or rebuild with "bun native/build.ts --force".`;
+    throw new LibraryError(`mlx-ts found ${path} but could not open it: ${reason}. ${advice}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { handleOf } from "./handle.ts";
 import { backend, C } from "./native.ts";
 import type { Complex } from "./scalar.ts";
 import { readSlot, slot } from "./slots.ts";
-import { defaultStreamHandle } from "./stream.ts";
+import { readingStreamHandle } from "./stream.ts";
 import { nativeText } from "./string.ts";
 
 export type Element = number | bigint | boolean | Complex;
@@ -49,7 +49,7 @@ function rowMajorBytes(array: MxArray, operation: string): ArrayBuffer {
   // The low byte of the slot: the native side writes one C bool.
   if ((readSlot(flag) & 1) === 1) return copyBytes(handle, operation);
   const out = slot();
-  check(C.mlx_contiguous(out, handle, false, defaultStreamHandle()), operation);
+  check(C.mlx_contiguous(out, handle, false, readingStreamHandle(array.dtype)), operation);
   const contiguous = readSlot(out);
   try {
     // The array itself is there: what may fail is other work, in the background.

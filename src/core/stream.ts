@@ -3,6 +3,7 @@
 import type { Pointer } from "../backend/types.ts";
 import { describe } from "./describe.ts";
 import { Device, type DeviceType, isAvailable, requireDevice, withDevice } from "./device.ts";
+import type { Dtype } from "./dtype.ts";
 import { check, DisposedError, MlxError, takeNativeMessage } from "./error.ts";
 import { checkWork } from "./evaluate.ts";
 import { Handle, handleOf, internal } from "./handle.ts";
@@ -163,6 +164,14 @@ function copy(handle: Pointer): Pointer {
   const out = slot();
   check(C.mlx_stream_set(out, handle), "stream");
   return readSlot(out);
+}
+
+/**
+ * The stream on which the elements of an array are put in order for a reader on the host. Python reads a float64 array
+ * also where the default device is a GPU, which has no float64.
+ */
+export function readingStreamHandle(dtype: Dtype): Pointer {
+  return dtype === "float64" ? streamHandle("cpu", "contiguous") : defaultStreamHandle();
 }
 
 /** Sets the default device of this thread. Throws where the device is not available. Python: mx.set_default_device. */

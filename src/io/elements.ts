@@ -6,7 +6,7 @@ import { check, MlxError } from "../core/error.ts";
 import { evaluateOne } from "../core/evaluate.ts";
 import { backend } from "../core/native.ts";
 import { readSlot, slot } from "../core/slots.ts";
-import { defaultStreamHandle } from "../core/stream.ts";
+import { readingStreamHandle } from "../core/stream.ts";
 
 /** Views over native memory are limited in size. */
 const CHUNK = 1 << 24;
@@ -27,6 +27,6 @@ export function eachPart(array: MxArray, operation: string, visit: (bytes: Uint8
 /** The same array in row-major order: itself when it is so already. */
 export function rowMajor(array: MxArray, operation: string): MxArray {
   const out = slot();
-  check(C.mlx_contiguous(out, evaluateOne(array, operation), false, defaultStreamHandle()), operation);
+  check(C.mlx_contiguous(out, evaluateOne(array, operation), false, readingStreamHandle(array.dtype)), operation);
   return wrapArray(readSlot(out));
 }

@@ -15,6 +15,7 @@ import {
 import { describe } from "../core/describe.ts";
 import { MxArray } from "../core/array.ts";
 import { DisposedError } from "../core/error.ts";
+import { backend } from "../core/native.ts";
 import type { Pointer } from "../backend/types.ts";
 
 /** Options by name, their values not checked yet. */
@@ -111,6 +112,12 @@ export function atLeastOne(value: number, op: string, name: string): number {
 /** Refuses an array without elements, where MLX would divide by a length. */
 export function nonEmpty(array: Pointer, op: string, name: string): void {
   if (C.mlx_array_size(array) === 0) refuse(new RangeError(`${op}: ${name} has no elements.`));
+}
+
+/** Refuses the one mode in which both factors of a product cannot be quantized: MLX reads anywhere on a GPU then. */
+export function blockMode(mode: Pointer, op: string, name: string): void {
+  if (backend.text(mode) !== "affine") return;
+  refuse(new RangeError(`${op}: ${name} must be "mxfp4", "mxfp8" or "nvfp4", got "affine".`));
 }
 
 /** Refuses scales or biases that have not one row for each row of the quantized array: MLX reads on past their end. */

@@ -20,7 +20,7 @@ import {
 } from "../core/call.ts";
 import type { Pointer } from "../backend/types.ts";
 import { dtypeCodes } from "../core/dtype.ts";
-import { nonEmpty, optionalCount, sameRows, shapeOfInput } from "./args.ts";
+import { blockMode, nonEmpty, optionalCount, sameRows, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
 import { insideCount } from "./index-checks.ts";
 import type { QuantizationMode } from "./types.ts";
@@ -125,6 +125,7 @@ export function gatherQqmmBody(
   const size = optionalCount(groupSize, op, "groupSize");
   const width = optionalCount(bits, op, "bits");
   const word = str(mode, op, "mode");
+  blockMode(word, op, "mode");
   const sorted = bool(sortedIndices, op, "sortedIndices");
   const left = input(x, op, "x");
   const right = input(w, op, "w");

@@ -1,6 +1,7 @@
 // From arrays to JavaScript values: every dtype, every stride, no axes, no elements.
 import { describe, expect, test } from "bun:test";
 import { dtypeNames } from "../../src/core/dtype.ts";
+import { functions, handleOf } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { broadcast, refusal, scoped, sliced, strided, transposed, untyped } from "../helpers.ts";
 
@@ -203,6 +204,30 @@ describe("toJSON", () => {
     );
     expect(JSON.stringify(broadcast(mx.array(0), [1000, 1000])).length).toBe(1000 * 2001 + 1001);
   });
+});
+
+test("float64 is put in order on the CPU, also where another stream is in force: GPUs have none", () => {
+  const own = functions.mlx_contiguous;
+  const used: boolean[] = [];
+  using other = mx.newStream("cpu");
+  using usual = mx.defaultStream("cpu");
+  functions.mlx_contiguous = (...args) => {
+    used.push(functions.mlx_stream_equal(args[3], handleOf(usual, "test")));
+    return own(...args);
+  };
+  try {
+    for (const dtype of ["float32", "float64"] as const) {
+      using flat = mx.array([1, 2, 3, 4], { dtype, shape: [2, 2] });
+      using turned = transposed(flat, [1, 0]);
+      expect(mx.withStream(other, () => turned.tolist())).toEqual([
+        [1, 3],
+        [2, 4],
+      ]);
+    }
+  } finally {
+    functions.mlx_contiguous = own;
+  }
+  expect(used).toEqual([false, true]);
 });
 
 test("reading many values of many arrays keeps them apart", () => {

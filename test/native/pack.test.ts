@@ -67,6 +67,21 @@ test("an older package in the same place is replaced", () => {
   expect(readdirSync(join(target, "lib"))).toEqual(["libmlxc.so"]);
 });
 
+test("what libmlx reads at run time lies in the package as it lies beside it in the build", () => {
+  const made = standIn("headers", { platform: "linux-x64-cuda" });
+  for (const folder of ["cccl/cuda/std", "cute", "cutlass"]) {
+    mkdirSync(join(made, "include", folder), { recursive: true });
+    writeFileSync(join(made, "include", folder, "a.h"), folder);
+  }
+  const target = join(folder, "with-headers");
+  packPlatform({ platform: "linux-x64-cuda", built: made, target, version: "1.0.0" });
+  for (const name of ["cccl/cuda/std", "cute", "cutlass"]) {
+    expect(readFileSync(join(target, "include", name, "a.h"), "utf8")).toBe(name);
+  }
+  const { files } = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as { files: string[] };
+  expect(files).toEqual(["lib", "licences", "manifest.json", "include/cccl", "include/cute", "include/cutlass"]);
+});
+
 describe("refused", () => {
   const attempt = (from: string): (() => string) => {
     return () => packPlatform({ platform: "linux-x64", built: from, target: join(folder, "none"), version: "1.0.0" });

@@ -81,6 +81,16 @@ describe.each(Object.entries(modes))("mode %s", (name, wanted) => {
     const pair = mx.stack([x, x]);
     // An array that takes part in a failed evaluation has no value afterwards.
     mx.eval(x, w, packed, scales, many, manyScales, pair);
+    if (mode === "affine") {
+      // On a GPU, MLX reads outside of the arrays: nothing computes in the process afterwards.
+      const refused = 'mode must be "mxfp4", "mxfp8" or "nvfp4", got "affine".';
+      expect(refusal(() => mx.qqmm(x, packed, scales, { mode }))).toBe(`RangeError: qqmm: ${refused}`);
+      expect(refusal(() => mx.qqmm(x, w, { mode }))).toBe(`RangeError: qqmm: ${refused}`);
+      const both = { lhsIndices: [0], rhsIndices: [1], mode };
+      expect(refusal(() => mx.gatherQqmm(pair, many, manyScales, both))).toBe(`RangeError: gatherQqmm: ${refused}`);
+      return;
+    }
+    expect(refusal(() => mx.qqmm(x, packed, mx.take(scales, [0], 0), { mode }))).toContain("RangeError: qqmm: scales of shape");
     expect(refusal(() => mx.eval(mx.qqmm(x, packed, scales, { mode })))).toContain("[QQMatmul] NYI");
     expect(refusal(() => mx.eval(mx.qqmm(x, w, { mode })))).toContain("[QQMatmul] NYI");
     const gather = { lhsIndices: [0], rhsIndices: [1], mode };

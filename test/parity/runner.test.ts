@@ -72,6 +72,8 @@ test("selection by kind and by the beginning of a name", () => {
   expect(cases.map(nameOf)).toEqual(["mx.sum", "index", "nn.Linear", "nn.init.normal", "optimizers.Adam"]);
   expect(select(cases, { kinds: ["error"] }).map(({ id }) => id)).toEqual(["2"]);
   expect(select(cases, { names: ["nn.", "mx.s"] }).map(({ id }) => id)).toEqual(["1", "3", "4"]);
+  expect(select(cases, { part: [1, 2] }).map(({ id }) => id)).toEqual(["2", "4"]);
+  expect(select(cases, { names: ["nn."], part: [0, 2] }).map(({ id }) => id)).toEqual(["3"]);
 });
 
 test("the report counts unsupported cases against the rate and lists what failed", () => {

@@ -12,6 +12,8 @@ export interface Selection {
   kinds?: readonly string[];
   /** Beginnings of function names; all when absent. */
   names?: readonly string[];
+  /** Which part of how many, from 0: each takes every so manieth of the chosen cases. All when absent. */
+  part?: readonly [index: number, of: number];
 }
 
 export interface RunOptions extends Selection {
@@ -44,12 +46,13 @@ export function nameOf(one: Case): string {
   return one.form ?? one.kind;
 }
 
-export function select(cases: readonly Case[], { kinds, names }: Selection): Case[] {
-  return cases.filter(
+export function select(cases: readonly Case[], { kinds, names, part }: Selection): Case[] {
+  const chosen = cases.filter(
     (one) =>
       (kinds === undefined || kinds.includes(one.kind)) &&
       (names === undefined || names.some((prefix) => nameOf(one).startsWith(prefix))),
   );
+  return part === undefined ? chosen : chosen.filter((_, at) => at % part[1] === part[0]);
 }
 
 interface Progress {
