@@ -1,5 +1,5 @@
 // Numbers beside arrays keep their handles: the same values as ever, nothing counted, and a table that does not grow.
-import { afterEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import { constant, forgetConstants } from "../../src/core/constants.ts";
 import { keptRegion, PLACES } from "../../src/core/kept.ts";
 import { backend } from "../../src/core/native.ts";
@@ -7,7 +7,7 @@ import { dropTemporaries } from "../../src/core/temporaries.ts";
 import { functions } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 
-afterEach(forgetConstants);
+beforeEach(forgetConstants);
 
 /** The handles in the table, in the memory that a leak checker sees. */
 function table(): bigint[] {
