@@ -129,6 +129,23 @@ describe("the simulator", () => {
     ]);
   });
 
+  test("donation: a result takes over a buffer that was written, has its size and is read no more, once", () => {
+    const view = (bufferId: string, dataSize = 8): { bufferId: string; dataSize: number } => ({ bufferId, dataSize });
+    const step = (reads: string[], writes: string[], size = 8): SimulatedOp => ({
+      ...{ dispatches: 1, reads: reads.map((id) => view(id)), writes: writes.map((id) => view(id, size)) },
+    });
+    const elements = (...ops: SimulatedOp[]): number => simulate(ops, { limits, donation: true })[0]!.elements;
+    const first = step(["in"], ["a"]);
+    expect(elements(first, step(["a"], ["b"]))).toBe(16);
+    expect(elements(first, step(["a"], ["b"]), step(["b"], ["c"]))).toBe(16);
+    // Read later, of another size, never written here, already taken by another result, written before.
+    expect(elements(first, step(["a"], ["b"]), step(["a", "b"], []))).toBe(24);
+    expect(elements(first, step(["a"], ["b"], 9))).toBe(25);
+    expect(elements(step(["in"], ["b"]))).toBe(16);
+    expect(elements(first, step(["a"], ["b", "c"]))).toBe(24);
+    expect(elements(first, step(["in"], ["b"]), step(["a"], ["b"]))).toBe(24);
+  });
+
   test("on CUDA each reference counts, and no output", () => {
     const write = { writes: [{ bufferId: "out", dataSize: 2 ** 30 }] };
     const one = op(1, [["a", 60 * 2 ** 20]], write);

@@ -207,6 +207,10 @@ test("work that takes exactly the budget fits, whatever its product with the rat
     const exact = { queryRows: 1, pairCost: hundredths, rate: 100, safetyFactor: 1, budgetSeconds: hundredths / 100 };
     for (const causal of [true, false]) expect(planRanges({ ...exact, causal }).seconds(0)).toBe(hundredths / 100);
     expect(() => planRanges({ ...exact, pairCost: hundredths + 1 })).toThrow("more than");
+    // A last bit less does not fit, although its product with the rate may round to the whole number.
+    const bits = new Float64Array([hundredths / 100]);
+    new BigUint64Array(bits.buffer)[0]!--;
+    expect(() => planRanges({ ...exact, budgetSeconds: bits[0]! })).toThrow("more than");
   }
 });
 
@@ -224,7 +228,8 @@ test("more than a million ranges, and the plan after them", () => {
   const before = small();
   const many = planRanges({ queryRows: 2 ** 21, pairCost: 1, rate: 2 ** 23, budgetSeconds: 0.5 });
   expect(many.count).toBeGreaterThan(2 ** 20);
-  expect([many.bounds.length, many.bounds.at(-1)]).toEqual([many.count + 1, 2 ** 21]);
+  expect([many.bounds.length, many.bounds[0], many.bounds.at(-1)]).toEqual([many.count + 1, 0, 2 ** 21]);
+  expect(many.bounds.every((row, i) => i === 0 || row > many.bounds[i - 1]!)).toBe(true);
   expect(small()).toEqual(before);
 });
 
@@ -257,6 +262,18 @@ describe("memory", () => {
     expect(planRanges({ ...long, memory: { ...limited, window: 3 } }).memory.window).toBe(3);
   });
 
+  test("packed, with sizes that differ: the most that eleven ranges in a row hold", () => {
+    const rangeBytes = (_: number, r1: number): number => r1;
+    const plan = planRanges({ ...long, mode: "packed", memory: { rangeBytes, limitBytes: 2 ** 40 } });
+    const { bounds, memory, count } = plan;
+    // Sizes that grow: each is its range's upper bound, and the last eleven are the most.
+    const last = bounds.slice(count - 10).reduce((sum, row) => sum + row, 0);
+    expect(count).toBeGreaterThan(20);
+    expect(memory).toMatchObject({ window: 11, peakBytes: last });
+    const limited = { rangeBytes, limitBytes: memory.peakBytes - 1 };
+    expect(() => planRanges({ ...long, mode: "packed", memory: limited })).toThrow("11 ranges");
+  });
+
   test("12 ranges of 12,288 rows at once: inputs and 13 pairs", () => {
     const { memory, ...work } = attentionWork({ pass: "dkv", n: 12_288, d: 128, hq: 32, hkv: 8 });
     const plan = planRanges({ ...work, rate: 2e12, limits, memory: { ...memory, window: 12 }, budgetSeconds: 0.11 });
@@ -286,6 +303,11 @@ describe("memory", () => {
     expect(() => planRanges({ ...options, memory: { workspaceBytes, limitBytes: 35 } })).toThrow(
       "rows 5 to 9 hold 36 bytes while inputs and result leave 35",
     );
+    // Here the last range decides, shorter than the others: [8, 15) holds 23,625 and [4, 12) 13,824.
+    const steep = (r0: number, r1: number): number => (r1 - r0) * r1 ** 3;
+    const last = { queryRows: 15, pairCost: 1, rate: 1e6, blockAlign: 4 };
+    const memory = { workspaceBytes: steep, limitBytes: 20_000 };
+    expect([...planRanges({ ...last, memory }).bounds]).toEqual([0, 4, 8, 12, 15]);
   });
 });
 
@@ -303,6 +325,12 @@ describe("the report", () => {
     expect(report.ranges).toEqual([...plan]);
     expect(report.buffers).toHaveLength(plan.count);
     expect(report.totalMacs).toBe(String((8192n * 8193n * 16384n) / 2n));
+    const odd = planRanges({ queryRows: 2 ** 20 - 2, pairCost: 3 * 81 * 127, rate: 1e17 });
+    const exact = (2n ** 20n - 2n) * (2n ** 20n - 1n) * 3n * 81n * 127n;
+    expect(exact / 2n).toBeGreaterThan(2n ** 53n);
+    expect(reportPlan(odd).totalMacs).toBe(String(exact / 2n));
+    const rows = 94_906_263;
+    expect(rangeMacs(1, rows, rows, 12_345, true)).toBe(((BigInt(rows) * BigInt(rows + 1)) / 2n - 1n) * 12_345n);
     expect(report.notes.some((note: string) => note.includes("0.40.0 was not looked at"))).toBe(true);
   });
 
