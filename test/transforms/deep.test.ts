@@ -40,11 +40,13 @@ function expectRefusals(lines: readonly string[]): void {
 }
 
 test("graphs of 8,000 operations are transformed, in a Worker too", async () => {
-  expectValues(await run(8_000), 8_000);
-  expectValues(await run(8_000, "worker"), 8_000);
+  const [here, worker] = await Promise.all([run(8_000), run(8_000, "worker")]);
+  expectValues(here, 8_000);
+  expectValues(worker, 8_000);
 }, 130_000);
 
 test("graphs of 60,000 operations are refused, in a Worker too", async () => {
-  expectRefusals(await run(60_000));
-  expectRefusals(await run(60_000, "worker"));
+  const [here, worker] = await Promise.all([run(60_000), run(60_000, "worker")]);
+  expectRefusals(here);
+  expectRefusals(worker);
 }, 130_000);
