@@ -70,6 +70,7 @@ test("the real header: functions of the shim alone, statuses told from values, t
     "mlxts_array_output",
     "mlxts_blas_set_threads",
     "mlxts_check_depth",
+    "mlxts_gather",
     "mlxts_install_error_handler",
     "mlxts_setenv",
     "mlxts_vmap",
