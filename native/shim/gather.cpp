@@ -1,5 +1,6 @@
 // Elements that lie anywhere, copied one after another. MLX's own copy is an operation: it waits for the work that is
 // running, brings up that work's failures, and computes into memory of its own, which then is copied once more.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -15,15 +16,20 @@ struct Axis {
   int64_t to; // and in the copy
 };
 
-// Some cache lines of the source are read in part and needed again soon: small squares find them still there.
+// Where a row reads a little of many cache lines, of which the next row needs more: small squares find them still there.
 constexpr int64_t tile = 32;
+// A loop over fewer is not worth its start.
+constexpr int64_t few = 8;
 
 template <size_t width>
 void elements(const char* from, char* to, const Axis& outer, const Axis& inner) {
-  for (int64_t top = 0; top < outer.length; top += tile) {
-    for (int64_t left = 0; left < inner.length; left += tile) {
-      const int64_t bottom = top + tile < outer.length ? top + tile : outer.length;
-      const int64_t right = left + tile < inner.length ? left + tile : inner.length;
+  const bool squares = std::llabs(outer.from) < std::llabs(inner.from);
+  const int64_t height = squares ? tile : outer.length;
+  const int64_t breadth = squares ? tile : inner.length;
+  for (int64_t top = 0; top < outer.length; top += height) {
+    for (int64_t left = 0; left < inner.length; left += breadth) {
+      const int64_t bottom = std::min(top + height, outer.length);
+      const int64_t right = std::min(left + breadth, inner.length);
       for (int64_t row = top; row < bottom; row++) {
         const char* source = from + row * outer.from + left * inner.from;
         char* target = to + row * outer.to + left * static_cast<int64_t>(width);
@@ -87,15 +93,13 @@ mlxts_gather(void* out, const void* first, const void* shape, const void* stride
         static_cast<int64_t>(width));
     const Axis inner = axes.back();
     axes.pop_back();
-    // Beside the innermost axis, the one along which the source is closest together.
-    size_t nearest = axes.size() - 1;
-    for (size_t axis = 0; axis < axes.size(); axis++) {
-      if (std::llabs(axes[axis].from) < std::llabs(axes[nearest].from)) {
-        nearest = axis;
-      }
-    }
-    const Axis outer = axes[nearest];
-    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(nearest));
+    // Beside the innermost axis, the one along which the source is closest together; of short ones, the longest.
+    const auto better = [](const Axis& a, const Axis& b) {
+      return a.length >= few && b.length >= few ? std::llabs(a.from) < std::llabs(b.from) : a.length > b.length;
+    };
+    const auto chosen = std::min_element(axes.begin(), axes.end(), better);
+    const Axis outer = *chosen;
+    axes.erase(chosen);
 
     const char* from = static_cast<const char*>(first);
     char* to = static_cast<char*>(out);

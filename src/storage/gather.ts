@@ -1,34 +1,26 @@
 /** The elements of a layout as a copy in row-major order, whatever the strides. */
 
+import type { Pointer } from "../backend/types.ts";
 import { check } from "../core/error.ts";
 import { backend, C } from "../core/native.ts";
-import { spanOf, type StorageLayout } from "./layout.ts";
+import type { StorageLayout } from "./layout.ts";
 
 /**
- * Copies the elements of a layout in row-major order. `bytes` holds what `spanOf` says the layout reaches: it begins with
- * the byte `firstByte` of the layout's buffer. `operation` names who asks.
+ * Copies the elements of a layout in row-major order, `first` being the address of the one at index 0. `operation` names
+ * who asks.
  */
-export function gather(layout: StorageLayout, bytes: ArrayBuffer, operation: string): ArrayBuffer {
-  const { shape, strides, itemsize, byteOffset } = layout;
-  const { logicalNbytes, firstByte } = spanOf(layout);
-  let piece = 1;
+export function gather(layout: StorageLayout, first: Pointer, operation: string): ArrayBuffer {
+  const { shape, strides, itemsize } = layout;
+  let run = 1;
   let axes = shape.length;
-  while (axes > 0 && (shape[axes - 1] === 1 || strides[axes - 1] === piece)) piece *= shape[--axes]!;
-  // All of it lies as it should, or there is nothing.
-  if (logicalNbytes === 0 || axes === 0) return bytes.slice(0, logicalNbytes);
-  const result = new ArrayBuffer(logicalNbytes);
+  while (axes > 0 && (shape[axes - 1] === 1 || strides[axes - 1] === run)) run *= shape[--axes]!;
+  // All of it lies as it should.
+  if (axes === 0) return backend.view(first, run * itemsize).slice(0);
+  const result = new ArrayBuffer(shape.reduce((size, length) => size * length, itemsize));
+  if (result.byteLength === 0) return result;
   const lengths = BigInt64Array.from(shape, BigInt);
   const steps = BigInt64Array.from(strides, BigInt);
-  check(
-    C.mlxts_gather(
-      backend.address(result),
-      backend.address(bytes) + byteOffset - firstByte,
-      backend.address(lengths.buffer),
-      backend.address(steps.buffer),
-      shape.length,
-      itemsize,
-    ),
-    operation,
-  );
+  const [to, along, by] = [result, lengths.buffer, steps.buffer].map(backend.address) as [Pointer, Pointer, Pointer];
+  check(C.mlxts_gather(to, first, along, by, shape.length, itemsize), operation);
   return result;
 }

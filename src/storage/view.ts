@@ -191,7 +191,8 @@ export class StorageView extends Handle {
   copy(): TypedArray {
     const { layout, span, dtype } = this.#live("copy");
     refuseHuge(span.logicalNbytes, "copy");
-    return typedOver(gather(layout, this.#lend("copy"), "copy"), dtype);
+    if (span.logicalNbytes === 0) return typedOver(new ArrayBuffer(0), dtype);
+    return typedOver(gather(layout, this.#hostAddress("copy") + layout.byteOffset, "copy"), dtype);
   }
 
   /**
@@ -226,14 +227,18 @@ export class StorageView extends Handle {
     return made;
   }
 
-  #read(backend: StorageBackend, size: number, member: string): ArrayBuffer {
-    const { handle } = this.entry;
-    const base = this.#shim.hostAddress(handle);
+  /** Where the buffer begins, for the host. */
+  #hostAddress(member: string): Pointer {
+    const base = this.#shim.hostAddress(this.entry.handle);
     if (base === 0) throw new MlxError(member, "the host cannot read the storage: take toTypedArray() of the array");
-    const address = base + this.#facts.span.firstByte;
+    return base;
+  }
+
+  #read(backend: StorageBackend, size: number, member: string): ArrayBuffer {
+    const address = this.#hostAddress(member) + this.#facts.span.firstByte;
     if (backend === "cuda") return runtime.view(address, size).slice(0);
     // The buffer holds the storage by itself: it may be pinned by a reader, or sent to a Worker, when the view goes.
-    const held = C.mlxts_storage_hold(handle);
+    const held = C.mlxts_storage_hold(this.entry.handle);
     if (!held) throw new MlxError(member, takeNativeMessage());
     try {
       return runtime.lend(address, size, held, runtime.symbolAddress("mlxts_storage_drop"));

@@ -8,7 +8,8 @@ import {
   type StorageProbe,
   type StorageRequest,
 } from "../../src/storage/layout.ts";
-import { gather as gatherNamed } from "../../src/storage/gather.ts";
+import { backend } from "../../src/core/native.ts";
+import { gather as gatherAt } from "../../src/storage/gather.ts";
 
 /** A layout of float32, row-contiguous unless said otherwise. */
 function layout(given: Partial<StorageLayout> & { shape: number[]; strides: number[] }): StorageLayout {
@@ -265,7 +266,9 @@ describe("the decision", () => {
 });
 
 describe("gather", () => {
-  const gather = (of: StorageLayout, from: ArrayBuffer): ArrayBuffer => gatherNamed(of, from, "copy");
+  /** Of bytes that begin with the first one that the layout reaches. */
+  const gather = (of: StorageLayout, bytes: ArrayBuffer): ArrayBuffer =>
+    gatherAt(of, backend.address(bytes) + of.byteOffset - spanOf(of).firstByte, "copy");
   const bytes = (length: number): ArrayBuffer => Uint8Array.from({ length }, (_, i) => i).buffer;
 
   test("walks the strides, whatever the width of an element", () => {
@@ -290,7 +293,8 @@ describe("gather", () => {
       // Stored as columns x planes x rows, the planes in reverse.
       const strides = [-rows, 1, planes * rows];
       const byteOffset = (planes - 1) * rows * itemsize;
-      const of = layout({ shape: [planes, rows, columns], strides, itemsize, byteOffset, bufferBytes: size, flags: gaps });
+      const shape = [planes, rows, columns];
+      const of = layout({ shape, strides, itemsize, byteOffset, bufferBytes: size, flags: gaps });
       const found = new Uint8Array(gather(of, all.buffer));
       const expected: number[] = [];
       for (let plane = planes - 1; plane >= 0; plane--)
@@ -322,6 +326,6 @@ describe("gather", () => {
       flags: gaps,
     });
     expect([...new Uint8Array(gather(again, bytes(2)))]).toEqual([0, 0, 1, 1, 0, 0, 1, 1]);
-    expect(gather(layout({ shape: [0, 2], strides: [0, 0] }), bytes(0)).byteLength).toBe(0);
+    expect(gather(layout({ shape: [0, 2], strides: [0, 0] }), bytes(4)).byteLength).toBe(0);
   });
 });
