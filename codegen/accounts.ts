@@ -60,7 +60,6 @@ export const internal: Readonly<Record<string, string>> = {
   mlx_trace: "mlx_trace_axes with the default axes",
   mlx_linspace: "mlx_linspace_endpoint with endpoint = true",
   mlx_unstack: "mlx_unstack_axis with axis 0",
-  mlx_number_of_elements: "arithmetic of shapeless graphs: Python has no such function",
   mlx_random_bits: "Python has no such function",
   mlx_random_normal: "mlx_random_normal_broadcast with scalars",
 };
@@ -74,6 +73,7 @@ export const parts: Readonly<Record<string, string>> = {
   mlx_gather_single: indexing,
   "mlx_scatter*": indexing,
   mlx_masked_scatter: indexing,
+  mlx_number_of_elements: "what limits indices in a graph for all shapes",
   mlx_slice: indexing,
   mlx_slice_update: indexing,
   mlx_slice_update_add: indexing,

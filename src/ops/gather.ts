@@ -22,14 +22,14 @@ import type { Pointer } from "../backend/types.ts";
 import { dtypeCodes } from "../core/dtype.ts";
 import { blockMode, nonEmpty, optionalCount, sameRows, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
-import { insideCount } from "./index-checks.ts";
+import { type Axis, insideCount } from "./index-checks.ts";
 import type { QuantizationMode } from "./types.ts";
 
 /** The handle of indices into as many things; absent ones take them in order. */
-function picks(indices: IndexInput | null, count: number, op: string, name: string, on: Pointer): Pointer {
+function picks(indices: IndexInput | null, of: Axis, op: string, name: string, on: Pointer): Pointer {
   if (indices === null) return 0;
-  if (MxArray.real(indices)) return insideCount(indices, count, op, name, on);
-  checkPicks(indices, count, op, name);
+  if (MxArray.real(indices)) return insideCount(indices, of, op, name, on);
+  checkPicks(indices, of.length, op, name);
   return indexInput(indices, op, name);
 }
 
@@ -41,11 +41,14 @@ function checkPicks(indices: unknown, count: number, op: string, name: string): 
   });
 }
 
-/** How many matrices an operand holds. */
-function matrices(value: ArrayInput, op: string): number {
-  return shapeOfInput(value, op)
-    .slice(0, -2)
-    .reduce((count, length) => count * length, 1);
+/** The axes in front, along which an operand holds matrices. */
+function matrices(value: ArrayInput, op: string, name: string): Axis {
+  const lengths = shapeOfInput(value, op).slice(0, -2);
+  return {
+    length: lengths.reduce((count, length) => count * length, 1),
+    source: input(value, op, name),
+    axes: lengths.map((_, axis) => axis),
+  };
 }
 
 export function gatherMmBody(
@@ -59,8 +62,8 @@ export function gatherMmBody(
   const op = "gatherMm";
   const on = stream(options, op);
   const sorted = bool(sortedIndices, op, "sortedIndices");
-  const lhs = picks(lhsIndices, matrices(a, op), op, "lhsIndices", on);
-  const rhs = picks(rhsIndices, matrices(b, op), op, "rhsIndices", on);
+  const lhs = picks(lhsIndices, matrices(a, op, "a"), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(b, op, "b"), op, "rhsIndices", on);
   const both = pair(a, b, op);
   nonEmpty(both.a, op, "a");
   nonEmpty(both.b, op, "b");
@@ -94,8 +97,8 @@ export function gatherQmmBody(
   const right = input(w, op, "w");
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices", on);
-  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices", on);
+  const lhs = picks(lhsIndices, matrices(x, op, "x"), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(w, op, "w"), op, "rhsIndices", on);
   const scale = input(scales, op, "scales");
   const bias = nullable(biases, op, "biases");
   sameRows(scale, op, "scales", right);
@@ -135,8 +138,8 @@ export function gatherQqmmBody(
   }
   nonEmpty(left, op, "x");
   nonEmpty(right, op, "w");
-  const lhs = picks(lhsIndices, matrices(x, op), op, "lhsIndices", on);
-  const rhs = picks(rhsIndices, matrices(w, op), op, "rhsIndices", on);
+  const lhs = picks(lhsIndices, matrices(x, op, "x"), op, "lhsIndices", on);
+  const rhs = picks(rhsIndices, matrices(w, op, "w"), op, "rhsIndices", on);
   const scale = nullable(scales, op, "scales");
   sameRows(scale, op, "scales", right);
   const globalX = nullable(globalScaleX, op, "globalScaleX");
@@ -155,9 +158,12 @@ export function segmentedMmBody(
 ): MxArray {
   const op = "segmentedMm";
   const on = stream(options, op);
-  const inner = shapeOfInput(a, op).at(-1) ?? 0;
+  const shape = shapeOfInput(a, op);
+  const last = shape.length - 1;
   // A segment may end behind the last element.
-  const parts = picks(segments, inner + 1, op, "segments", on);
+  const length = (shape.at(-1) ?? 0) + 1;
+  const ends: Axis = { length, source: input(a, op, "a"), axes: last < 0 ? [] : [last], withEnd: true };
+  const parts = picks(segments, ends, op, "segments", on);
   const both = pair(a, b, op);
   nonEmpty(both.a, op, "a");
   nonEmpty(both.b, op, "b");

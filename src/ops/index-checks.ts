@@ -8,9 +8,9 @@
 import type { Pointer } from "../backend/types.ts";
 import { bool } from "../core/args.ts";
 import type { MxArray } from "../core/array.ts";
-import { C, indexInput, refuse } from "../core/call.ts";
+import { C, indexInput, ints, refuse } from "../core/call.ts";
 import { constant } from "../core/constants.ts";
-import { integerBounds } from "../core/dtype.ts";
+import { type Dtype, dtypeCodes, integerBounds } from "../core/dtype.ts";
 import { evaluateOne } from "../core/evaluate.ts";
 import { shapelessTrace } from "../core/shapeless.ts";
 import { readSlot, readSlotF64, slot } from "../core/slots.ts";
@@ -96,37 +96,74 @@ export function knownInside(array: MxArray, length: number, op: string, place: s
  * The handle of an index array that does not lead out of the axis: known values that do are refused, values that are yet
  * to be computed are limited to the axis when they are.
  */
-export function insideAxis(array: MxArray, length: number, op: string, place: string, on: Pointer): Pointer {
-  if (knownInside(array, length, op, place)) return indexInput(array, op, place);
-  return limitedToAxis(array, length, op, on);
+export function insideAxis(array: MxArray, of: Axis, op: string, place: string, on: Pointer): Pointer {
+  if (knownInside(array, of.length, op, place)) return indexInput(array, op, place);
+  return limitedToAxis(array, of, op, on);
 }
 
 /** The same for indices that count from the front alone, into as many things. */
-export function insideCount(array: MxArray, count: number, op: string, place: string, on: Pointer): Pointer {
+export function insideCount(array: MxArray, of: Axis, op: string, place: string, on: Pointer): Pointer {
   const handle = indexInput(array, op, place);
+  const count = of.length;
   if (count === 0) return handle;
   const answer = look(array, handle, 0, count - 1, op);
   if (answer === 1) {
     const { path, value } = found;
     refuse(new RangeError(`${op}: ${place}${path} is ${value}, and there are ${count} to pick from.`));
   }
-  return answer === 0 ? handle : limited(array, 0, count - 1, op, on);
+  return answer === 0 ? handle : limited(array, of, false, op, on);
 }
 
 /** Values that are yet to be computed, limited to an axis. */
-export function limitedToAxis(array: MxArray, length: number, op: string, on: Pointer): Pointer {
-  return limited(array, -length, length - 1, op, on);
+export function limitedToAxis(array: MxArray, of: Axis, op: string, on: Pointer): Pointer {
+  return limited(array, of, true, op, on);
 }
 
-function limited(array: MxArray, least: number, most: number, op: string, on: Pointer): Pointer {
+/** What indices go along. */
+export interface Axis {
+  readonly length: number;
+  /** An array, and the axes of it that together have this length. */
+  readonly source: Pointer;
+  readonly axes: readonly number[];
+  /** The length counts a place behind the last element too. */
+  readonly withEnd?: true;
+}
+
+function limited(array: MxArray, of: Axis, fromEnd: boolean, op: string, on: Pointer): Pointer {
   const handle = indexInput(array, op, "indices");
   const { dtype } = array;
   const bounds = integerBounds[dtype];
-  // MLX says what it thinks of other dtypes; a graph for all shapes cannot hold this one's lengths.
-  if (bounds === undefined || dtype === "bool" || shapelessTrace()) return handle;
+  // MLX says what it thinks of other dtypes.
+  if (bounds === undefined || dtype === "bool") return handle;
+  if (shapelessTrace() && of.axes.length > 0) return limitedByGraph(handle, dtype, of, fromEnd, op, on);
+  const least = fromEnd ? -of.length : 0;
+  const most = of.length - 1;
   const low = bounds[0] < least ? constant(least, dtype) : 0;
   const high = bounds[1] > most ? constant(most, dtype) : 0;
   if (low === 0 && high === 0) return handle;
   const out = slot();
   return step(C.mlx_clip(out, handle, low, high, on), out, op, [array]);
+}
+
+/** In a graph for all shapes, which has to ask for the length each time. */
+function limitedByGraph(
+  handle: Pointer,
+  dtype: Dtype,
+  of: Axis,
+  fromEnd: boolean,
+  op: string,
+  on: Pointer,
+): Pointer {
+  // A dtype that holds every length, and makes no float beside the indices' own.
+  const wide = dtype === "uint64" ? "uint64" : "int64";
+  const call = (write: (out: Pointer) => number): Pointer => {
+    const out = slot();
+    return step(write(out), out, op, []);
+  };
+  const { source, axes } = of;
+  const list = ints(axes, op, "axis");
+  const count = call((out) => C.mlx_number_of_elements(out, source, list, axes.length, false, dtypeCodes[wide], on));
+  const high = of.withEnd === true ? count : call((out) => C.mlx_subtract(out, count, constant(1, wide), on));
+  const low = !fromEnd || wide === "uint64" ? constant(0, wide) : call((out) => C.mlx_negative(out, count, on));
+  return call((out) => C.mlx_clip(out, handle, low, high, on));
 }

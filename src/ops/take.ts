@@ -21,12 +21,13 @@ import {
 import type { Pointer } from "../backend/types.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
 import { forEachIndex } from "./host-indices.ts";
-import { insideAxis } from "./index-checks.ts";
+import { type Axis, insideAxis } from "./index-checks.ts";
 import { flattened, step } from "./steps.ts";
 
 /** The handle of indices into an axis of this length, none of which leads out of it. */
-function safeIndices(indices: IndexInput, length: number, op: string, on: Pointer): Pointer {
-  if (MxArray.real(indices)) return insideAxis(indices, length, op, "indices", on);
+function safeIndices(indices: IndexInput, of: Axis, op: string, on: Pointer): Pointer {
+  if (MxArray.real(indices)) return insideAxis(indices, of, op, "indices", on);
+  const { length } = of;
   forEachIndex(indices, `${op}: indices`, (index, path) => {
     if ((typeof index === "number" || typeof index === "bigint") && (index >= length || index < -length)) {
       refuse(new RangeError(`${path} is ${index}, out of range for an axis of length ${length}.`));
@@ -35,10 +36,11 @@ function safeIndices(indices: IndexInput, length: number, op: string, on: Pointe
   return indexInput(indices, op, "indices");
 }
 
-/** The length of the axis that indices go along: all elements where no axis is given. */
-function lengthAlong(a: ArrayInput, axis: number | null, op: string): number {
+/** What indices go along: all elements where no axis is given. */
+function goingAlong(a: ArrayInput, source: Pointer, axis: number | null, op: string): Axis {
   const shape = shapeOfInput(a, op);
-  return axis === null ? shape.reduce((size, n) => size * n, 1) : axisLength(shape, axis, op);
+  if (axis !== null) return { source, axes: [axis], length: axisLength(shape, axis, op) };
+  return { source, axes: shape.map((_, i) => i), length: shape.reduce((size, n) => size * n, 1) };
 }
 
 export function takeBody(
@@ -50,7 +52,7 @@ export function takeBody(
   const on = stream(options, "take");
   const along = axis === null ? null : int(axis, "take", "axis");
   const source = input(a, "take", "a");
-  const picks = safeIndices(indices, lengthAlong(a, along, "take"), "take", on);
+  const picks = safeIndices(indices, goingAlong(a, source, along, "take"), "take", on);
   const out = slot();
   const status = along === null ? C.mlx_take(out, source, picks, on) : C.mlx_take_axis(out, source, picks, along, on);
   if (status !== 0) throw failure("take", [a, indices]);
@@ -67,7 +69,7 @@ export function takeAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const source = input(a, op, "a");
-  const picks = safeIndices(indices, lengthAlong(a, along, op), op, on);
+  const picks = safeIndices(indices, goingAlong(a, source, along, op), op, on);
   const from = along === null ? flattened(source, on, op, [a]) : source;
   const out = slot();
   if (C.mlx_take_along_axis(out, from, picks, along ?? 0, on) !== 0) throw failure(op, [a, indices]);
@@ -85,7 +87,7 @@ export function putAlongAxisBody(
   const on = stream(options, op);
   const along = axis === null ? null : int(axis, op, "axis");
   const target = input(a, op, "a");
-  const picks = safeIndices(indices, lengthAlong(a, along, op), op, on);
+  const picks = safeIndices(indices, goingAlong(a, target, along, op), op, on);
   const given = inputLike(values, inputDtype(a, op, "a"), op, "values");
   const out = slot();
   if (along !== null) {

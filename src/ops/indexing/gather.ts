@@ -66,12 +66,14 @@ function broadcast(shapes: readonly (readonly number[])[], op: string): number[]
   });
 }
 
-/** The native list of the indices, those that are not known limited to the axes of an array of this shape. */
-export function indexVector(place: Place, shape: readonly number[], op: string, on: Pointer): Pointer {
+/** The native list of the indices, those that are not known limited to their axes of an array. */
+export function indexVector(place: Place, a: MxArray, op: string, on: Pointer): Pointer {
   const { indices, known, axes } = place;
-  return vectorOfHandles(
-    indices.map((index, i) => (known[i]! ? input(index, op, "index") : limitedToAxis(index, shape[axes[i]!]!, op, on))),
-  );
+  const source = input(a, op, "a");
+  const { shape } = a;
+  const limited = (index: MxArray, axis: number): Pointer =>
+    limitedToAxis(index, { source, axes: [axis], length: shape[axis]! }, op, on);
+  return vectorOfHandles(indices.map((index, i) => (known[i]! ? input(index, op, "index") : limited(index, axes[i]!))));
 }
 
 /** Gathers along the indexed axes. The result has the index axes first, then the others. */
@@ -80,7 +82,7 @@ export function gather(a: MxArray, place: Place): MxArray {
   const sizes = a.shape.map((length, axis) => (axes.includes(axis) ? 1 : length));
   const on = stream(undefined, "get");
   const from = input(a, "get", "a");
-  const list = indexVector(place, a.shape, "get", on);
+  const list = indexVector(place, a, "get", on);
   const out = slot();
   const along = ints(axes, "get", "axes");
   const status = C.mlx_gather(out, from, list, along, axes.length, ints(sizes, "get", "sizes"), sizes.length, on);

@@ -43,7 +43,7 @@ export function scatter(a: MxArray, place: Place, updates: MxArray, writer: Writ
   const { indices, axes } = place;
   const on = stream(undefined, "at");
   const into = input(a, "at", "a");
-  const list = indexVector(place, a.shape, "at", on);
+  const list = indexVector(place, a, "at", on);
   const from = input(updates, "at", "value");
   const out = slot();
   const status = C[scatters[writer]](out, into, list, from, ints(axes, "at", "axes"), axes.length, on);
