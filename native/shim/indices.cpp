@@ -7,6 +7,7 @@
 #include "fail.h"
 #include "mlx/mlx.h"
 #include "mlxts.h"
+#include "there.h"
 
 namespace mlxts::indices {
 
@@ -98,8 +99,7 @@ inline int answer(const array& a, int64_t least, int64_t most, double* position,
 extern "C" int mlxts_indices_outside(mlx_array indices, double least, double most, double* position, double* value) {
   return mlxts::guarded<int>(-1, [&]() -> int {
     const auto* a = static_cast<const mlx::core::array*>(indices.ctx);
-    if (!a || !position || !value || a->is_tracer() || a->status() == mlx::core::array::Status::unscheduled ||
-        !a->is_available() || !a->data_shared_ptr()) {
+    if (!a || !position || !value || a->is_tracer() || !mlxts::isThere(*a) || !a->data_shared_ptr()) {
       return -1;
     }
     if (a->size() == 0) {

@@ -6,6 +6,7 @@
 #include "mlx/mlx.h"
 #include "mlx/primitives.h"
 #include "mlxts.h"
+#include "there.h"
 
 namespace {
 
@@ -29,7 +30,7 @@ array* get(mlx_array handle) {
 // The array when its storage may be read, otherwise null.
 array* available(mlx_array handle) {
   array* a = get(handle);
-  if (!a || a->status() == array::Status::unscheduled || !a->is_available() || !a->data_shared_ptr()) {
+  if (!a || !mlxts::isThere(*a) || !a->data_shared_ptr()) {
     return nullptr;
   }
   return a;

@@ -73,7 +73,9 @@ void mlxts_release_buffer(void* memory, void* context);
 /* ---- looking into an array ----------------------------------------------------------------------------------- */
 
 /* Each of these accepts any handle: an empty one or an unevaluated array answers NULL, 0 or -1 as said, never a
-   crash, and none of them evaluates. Only the thread that evaluates the array may call those about storage. */
+   crash, and none of them evaluates. An array whose evaluation was started in the background is available once
+   mlx_array_eval or _mlx_array_is_available has said so, which also report that it failed. Only the thread that
+   evaluates the array may call those about storage. */
 
 /* Identity of the array's node: equal for two handles of the same array. 0 for an empty handle. */
 uint64_t mlxts_array_id(mlx_array a);

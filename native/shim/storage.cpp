@@ -13,6 +13,7 @@
 #include "give.h"
 #include "mlx/mlx.h"
 #include "mlxts.h"
+#include "there.h"
 
 namespace {
 
@@ -21,8 +22,7 @@ using mlx::core::Dtype;
 
 const array& withStorage(mlx_array handle) {
   auto* a = static_cast<array*>(handle.ctx);
-  if (!a || a->status() == array::Status::unscheduled || !a->is_available() || !a->data_shared_ptr() ||
-      !a->buffer().ptr()) {
+  if (!a || !mlxts::isThere(*a) || !a->data_shared_ptr() || !a->buffer().ptr()) {
     throw std::runtime_error("the array has no storage");
   }
   return *a;

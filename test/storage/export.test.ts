@@ -66,6 +66,27 @@ describe("statuses on the CPU", () => {
     expect(lines.slice(-2)).toEqual(["0,3,1,4,2,5 success", "executionFailed"]);
   });
 
+  test("row 0: a failure in the background, of arrays that were looked at meanwhile", async () => {
+    const lines = await said(`
+      const { functions: C, handleOf } = await import("./src/ffi.ts");
+      const zero = mx.matmul(mx.ones([500, 500]), mx.ones([500, 500])).get("0:2", "0:2").multiply(0);
+      const failed = mx.linalg.inv(mx.array([[1, 2], [2, 4]]).add(zero), { stream: "cpu" });
+      const ids = failed.astype("int32");
+      const later = ids.add(1);
+      attempt("start", () => mx.asyncEval(later));
+      const until = performance.now() + 150;
+      while (performance.now() < until) {
+        for (const array of [failed, ids, later]) C.mlxts_array_storage_id(handleOf(array, "test"));
+        mx.arange(4).take(ids).dispose();
+      }
+      for (const array of [failed, ids, later])
+        say(array.tryExportStorage({ waitUntilAvailable: true }).status);
+      attempt("read", () => later.toTypedArray());
+    `);
+    expect(lines.slice(-4, -1)).toEqual(new Array(3).fill("executionFailed"));
+    expect(lines.at(-1)).toStartWith("read: MlxError: toTypedArray: this array has no value");
+  });
+
   scoped("row 1: Metal asked for; an answer either way", () => {
     const found = [{}, { waitUntilAvailable: true }, { requireRowContiguous: false }].map(
       (options) => numbers(2).tryExportMetalStorage(options).status,
