@@ -240,7 +240,8 @@ export const overrides: Readonly<Record<string, Override>> = {
     params: quantized,
   },
   qqmm: {
-    reason: "the modes are four words, one of which MLX reads outside of its arrays for; it reads past scales of fewer rows",
+    reason:
+      "the modes are four words, one of which MLX reads outside of its arrays for; it reads past scales of fewer rows",
     checks: [
       ["blockMode", "mode"],
       ["nonEmpty", "x"],

@@ -127,6 +127,7 @@ export async function assemble(job: Job, tools: Tools): Promise<Manifest> {
         mlx: runtime,
         mlxc: join(work, "crate", `${recipe.crate.name}-${recipe.crate.version}`),
         openblas: withOpenblas ? join(work, "openblas") : undefined,
+        headers: recipe.runtimeFolders === undefined ? undefined : join(stage, "include"),
       },
       join(stage, "licences"),
     );

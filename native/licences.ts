@@ -21,6 +21,18 @@ function pocketfftNotice(wheel: string): string {
   return notice;
 }
 
+// The headers that travel with the CUDA build carry their licences as comments: CUTLASS the whole text, CCCL its name.
+function headerNotices(include: string): string {
+  const cutlass = /^\/\*{10,}\n([\s\S]*?)\*{10,}\//.exec(
+    readFileSync(join(include, "cutlass", "cutlass.h"), "utf8"),
+  )?.[1];
+  const cccl = /^(?:\/\/.*\n)+/.exec(readFileSync(join(include, "cccl", "cuda", "std", "type_traits"), "utf8"))?.[0];
+  if (cutlass === undefined || !cutlass.includes("Redistributions in binary form") || !cccl?.includes("Apache")) {
+    throw new BuildError("The headers in MLX's CUDA wheel no longer start with their licences.");
+  }
+  return `include/cutlass and include/cute:\n\n${cutlass}\ninclude/cccl, as its files say, each with its own first lines:\n\n${cccl}`;
+}
+
 const INSIDE_MLX = `libmlx also contains these parts, each under the MIT licence, whose text is the one in MLX.txt:
 
 JSON for Modern C++, Copyright (c) Niels Lohmann
@@ -28,7 +40,10 @@ gguflib (gguf-tools), Copyright (c) Salvatore Sanfilippo
 `;
 
 /** Copies each part's licence as <part>.txt; a part without one stops the build. */
-export function copyLicences(parts: { mlx: string; mlxc: string; openblas: string | undefined }, target: string): void {
+export function copyLicences(
+  parts: { mlx: string; mlxc: string; openblas: string | undefined; headers: string | undefined },
+  target: string,
+): void {
   mkdirSync(target, { recursive: true });
   const put = (part: string, candidates: readonly string[]): void => {
     const found = candidates.find((path) => existsSync(path));
@@ -38,6 +53,7 @@ export function copyLicences(parts: { mlx: string; mlxc: string; openblas: strin
   put("MLX", wheelLicences(parts.mlx));
   writeFileSync(join(target, "pocketfft.txt"), pocketfftNotice(parts.mlx));
   writeFileSync(join(target, "inside-MLX.txt"), INSIDE_MLX);
+  if (parts.headers !== undefined) writeFileSync(join(target, "headers.txt"), headerNotices(parts.headers));
   put("mlx-c", [join(parts.mlxc, "src", "mlx-c", "LICENSE"), join(parts.mlxc, "LICENSE")]);
   // SciPy's wheel lists OpenBLAS, LAPACK and the statically linked parts of the GCC runtime in one file.
   if (parts.openblas !== undefined) put("OpenBLAS", wheelLicences(parts.openblas));

@@ -19,6 +19,9 @@ export const differences: readonly Difference[] = [
     names: ["mx.hadamard_transform"],
     reason: "a kernel of MLX's",
   },
-  { message: /no suitable conversion function from "mlx::core::cu::complex64_t"/, reason: "|complex| in compiled code" },
+  {
+    message: /no suitable conversion function from "mlx::core::cu::complex64_t"/,
+    reason: "|complex| in compiled code",
+  },
   { message: /^result\[0\]: element/, names: ["mx.quantize"], reason: "rounds halves the other way" },
 ];

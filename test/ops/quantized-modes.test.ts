@@ -90,7 +90,9 @@ describe.each(Object.entries(modes))("mode %s", (name, wanted) => {
       expect(refusal(() => mx.gatherQqmm(pair, many, manyScales, both))).toBe(`RangeError: gatherQqmm: ${refused}`);
       return;
     }
-    expect(refusal(() => mx.qqmm(x, packed, mx.take(scales, [0], 0), { mode }))).toContain("RangeError: qqmm: scales of shape");
+    expect(refusal(() => mx.qqmm(x, packed, mx.take(scales, [0], 0), { mode }))).toContain(
+      "RangeError: qqmm: scales of shape",
+    );
     expect(refusal(() => mx.eval(mx.qqmm(x, packed, scales, { mode })))).toContain("[QQMatmul] NYI");
     expect(refusal(() => mx.eval(mx.qqmm(x, w, { mode })))).toContain("[QQMatmul] NYI");
     const gather = { lhsIndices: [0], rhsIndices: [1], mode };
