@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { type Difference, differences } from "../test/cuda/differences.ts";
+import { folders, leftOut } from "../test/cuda/files.ts";
 import { nameOf, runParity } from "../test/parity/runner.ts";
 import { runTestFile } from "./gate/bun-test.ts";
 import { describeEnd, runProcess } from "./gate/process.ts";
@@ -16,37 +17,6 @@ const total = { passed: 0, failed: 0 };
 const library = process.env["MLX_TS_LIBRARY"] || join(root, "native/build/linux-x64-cuda/lib");
 // Products of float32 round to TF32 on this hardware unless MLX is told not to: numbers could not be compared.
 const env = { MLX_TS_LIBRARY: library, MLX_ENABLE_TF32: "0" };
-
-/** Test files of these folders, but for those that speak of the CPU's library, tools or words. */
-const folders = ["core", "ops", "transforms", "io", "property", "export", "crash"];
-const leftOut: Readonly<Record<string, string>> = {
-  "test/core/call.test.ts": "counts handles where the CPU is the default device",
-  "test/core/clear-streams.test.ts": "expects that there is no GPU",
-  "test/core/create.test.ts": "makes float64 arrays on the default device",
-  "test/core/device.test.ts": "free memory changes between two questions",
-  "test/core/evaluate.test.ts": "counts handles, and asks for more memory than there is in the CPU's words",
-  "test/core/ledger.test.ts": "counts handles where the CPU is the default device",
-  "test/core/memory.test.ts": "a GPU gives memory back when its work is over",
-  "test/core/native.test.ts": "about finding the CPU's library",
-  "test/core/operands.test.ts": "makes float64 arrays on the default device",
-  "test/core/readback.test.ts": "makes float64 arrays on the default device",
-  "test/core/stream.test.ts": "expects that the CPU is the default device",
-  "test/ops/countable.test.ts": "factorises matrices, on the CPU alone in MLX",
-  "test/ops/dtypes.test.ts": "makes float64 arrays on the default device",
-  "test/ops/fuzz.test.ts": "makes float64 arrays on the default device",
-  "test/ops/kernels.test.ts": "expects that there is no GPU",
-  "test/ops/namespaces.test.ts": "factorises matrices, on the CPU alone in MLX",
-  "test/ops/products.test.ts": "compares quantized bits, which a GPU rounds otherwise",
-  "test/ops/quantized-modes.test.ts": "expects that there is no GPU",
-  "test/transforms/compile.test.ts": "compiles for the CPU too, which needs g++ 12 or older",
-  "test/transforms/planned-ends.test.ts": "inverts matrices, on the CPU alone in MLX",
-  "test/crash/storage.test.ts": "expects storage that the host can read",
-  "test/property/storage.test.ts": "expects storage that the host can read",
-  "test/io/fuzz.test.ts": "bounds the resident memory, to which the driver adds its own at the first use of the GPU",
-  "test/io/save.test.ts": "makes float64 arrays on the default device",
-  "test/property/indexing.test.ts": "minutes, as each form of an index is a kernel to compile",
-  "test/export/function.test.ts": "needs a Python with the CPU's MLX",
-};
 
 function line(ok: boolean, text: string): void {
   console.log(`${ok ? "ok  " : "FAIL"} ${text}`);

@@ -1,5 +1,6 @@
 // get, at and iteration: what they give where random indices do not reach, and what they say when they refuse.
 import { describe, expect, test } from "bun:test";
+import { functions } from "../../src/ffi.ts";
 import * as mx from "../../src/index.ts";
 import { refusal, scoped, untyped } from "../helpers.ts";
 
@@ -184,6 +185,31 @@ describe("iteration", () => {
     }
     expect(mx.memory().liveHandles).toBe(before + 2); // arange and reshape
   });
+});
+
+scoped("a mask without axes takes all or nothing, and an axis of one is what MLX sees of it", () => {
+  const native = functions.mlx_masked_scatter;
+  const axes: number[] = [];
+  functions.mlx_masked_scatter = (...args) => {
+    axes.push(functions.mlx_array_ndim(args[2]));
+    return native(...args);
+  };
+  try {
+    const x = mx.arange(3);
+    expect(
+      x
+        .at(mx.array(true))
+        .set(mx.array([7, 8, 9]))
+        .tolist(),
+    ).toEqual([7, 8, 9]);
+    expect(x.at(mx.array(true)).set(5).tolist()).toEqual([5, 5, 5]);
+    expect(x.at(mx.array(false)).set(5).tolist()).toEqual([0, 1, 2]);
+    expect(mx.array(4).at(mx.array(true)).set(5).item()).toBe(5);
+    expect(mx.array(4).at(mx.array(false)).set(5).item()).toBe(4);
+  } finally {
+    functions.mlx_masked_scatter = native;
+  }
+  expect(axes).toEqual([1, 1, 1, 1, 1]);
 });
 
 describe("values that do not fit", () => {

@@ -113,7 +113,9 @@ function writeMask(a: MxArray, index: readonly IndexPart[], mask: MxArray, write
     }
     return astype(a, a.dtype);
   }
-  return maskedScatter(a, mask, value);
+  if (mask.ndim > 0) return maskedScatter(a, mask, value);
+  // MLX's GPU code has no case for a mask without axes.
+  return reshape(maskedScatter(reshape(a, [1, ...shape]), reshape(mask, [1]), value), shape);
 }
 
 /** The value broadcast to a place. Axes of length 1 in front of the place's own may be left over, as in NumPy. */
