@@ -1,7 +1,8 @@
 /**
  * What transforms cost beside Python MLX, in one command: `bun bench/transforms.ts [rounds]`. The sides run
- * interleaved, each round in fresh processes, and the minimum of each figure counts, since the machine is shared. The
- * BLAS has one thread: with more, who waits for whom decides on a busy machine.
+ * interleaved, each round in fresh processes, and the minimum of each figure counts, since the machine is shared; each
+ * figure is taken so often that the engine has long compiled what it runs. The BLAS has one thread: with more, who
+ * waits for whom decides on a busy machine.
  */
 
 import { join } from "node:path";

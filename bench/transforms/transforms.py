@@ -128,17 +128,17 @@ def measure(work, n, rounds):
 
 
 if sys.argv[1:] == ["train"]:
-    print(json.dumps({"trainWide": measure(train(256), 1, 5)}))
+    print(json.dumps({"trainWide": measure(train(256), 1, 20)}))
 else:
     print(
         json.dumps(
             {
-                "grad": measure(grad_build, 100, 60),
-                "compiled": measure(compiled_call, 200, 100),
-                "vmap": measure(vmap_build, 200, 100),
-                "train": measure(train(32), 1, 12),
-                "trainWide": measure(train(256), 1, 5),
-                "trainCompiled": measure(train_compiled(32), 1, 12),
+                "grad": measure(grad_build, 100, 300),
+                "compiled": measure(compiled_call, 200, 600),
+                "vmap": measure(vmap_build, 200, 600),
+                "train": measure(train(32), 1, 40),
+                "trainWide": measure(train(256), 1, 20),
+                "trainCompiled": measure(train_compiled(32), 1, 120),
             }
         )
     )

@@ -148,11 +148,11 @@ function measure(work: (n: number) => unknown, n: number, rounds: number): numbe
 
 console.log(
   JSON.stringify({
-    grad: measure(gradBuild, 100, 60),
-    compiled: measure(compiledCall, 200, 100),
-    vmap: measure(vmapBuild, 200, 100),
-    train: measure(train(32), 1, 12),
-    trainWide: measure(train(256), 1, 5),
-    trainCompiled: measure(trainCompiled(32), 1, 12),
+    grad: measure(gradBuild, 100, 300),
+    compiled: measure(compiledCall, 200, 600),
+    vmap: measure(vmapBuild, 200, 600),
+    train: measure(train(32), 1, 40),
+    trainWide: measure(train(256), 1, 20),
+    trainCompiled: measure(trainCompiled(32), 1, 120),
   }),
 );

@@ -114,6 +114,11 @@ export function keep<T>(tree: T): T {
   return tree;
 }
 
+/** The same for a plain list of arrays. */
+export function keepAll(owners: readonly Owner[]): void {
+  for (let i = 0; i < owners.length; i++) owners[i]!.entry.scope = null;
+}
+
 /** Disposes every array of a tree. What is disposed already is left alone. */
 export function dispose(tree: unknown): void {
   forEachLeaf(tree, (leaf) => release((leaf as Owner).entry));

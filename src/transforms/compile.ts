@@ -11,7 +11,7 @@ import { NativeHandle } from "../core/kinds.ts";
 import type { Kind } from "../core/ledger.ts";
 import { C } from "../core/native.ts";
 import { checkOptions } from "../core/options.ts";
-import { keep, refusePromise, requireFunction } from "../core/scope.ts";
+import { keep, keepAll, refusePromise, requireFunction } from "../core/scope.ts";
 import { int64Address } from "../core/scratch.ts";
 import { traceShapes } from "../core/shapeless.ts";
 import { privateSlot, readSlot, readSlotI32, slot } from "../core/slots.ts";
@@ -68,6 +68,14 @@ interface Graph {
   result: Form | null;
 }
 
+/** What the last call was like: the next one mostly is so too, and then needs no text of its state. */
+interface Last {
+  readonly form: string;
+  readonly state: State | null;
+  readonly stream: number;
+  readonly graph: Graph;
+}
+
 interface Call {
   readonly args: unknown[];
   readonly count: number;
@@ -90,6 +98,7 @@ class Compiler {
   // The number of each form is the constant that MLX compares.
   readonly #graphs = new Map<string, Graph>();
   #lastForm = 0;
+  #last: Last | null = null;
   #call: Call | null = null;
   traceCount = 0;
 
@@ -107,17 +116,16 @@ class Compiler {
   call(args: unknown[]): unknown {
     handleOf(this.#cached, "compile");
     const inputs: MxArray[] = [];
-    let form = signature(args, inputs);
+    const form = signature(args, inputs);
     const count = inputs.length;
-    const before = this.#state === undefined ? null : new State(this.#state);
-    if (before !== null) {
-      form += before.form;
-      for (const array of before.arrays) inputs.push(array);
-    }
     const outer = this.#call;
     // Inside of its own trace the function runs as it is written: MLX's entry for it is being filled.
     const plain = disabled || outer !== null;
-    const graph = plain ? null : this.#graph(`${form}@${streamIndex()}`);
+    const last = plain ? null : this.#last;
+    const again = last !== null && last.form === form && (last.state === null || last.state.reread());
+    const before = again ? last.state : this.#state === undefined ? null : new State(this.#state);
+    if (before !== null) for (const array of before.arrays) inputs.push(array);
+    const graph = plain ? null : this.#graph(form, before, again ? last : null);
     const handle = handleOf(graph === null ? this.#closure : graph.native, "compile");
     const call: Call = { args, count, before, output: null, shapes: "", saved: null };
     this.#call = call;
@@ -133,11 +141,15 @@ class Compiler {
       throw error;
     } finally {
       this.#call = outer;
+      before?.clear();
       span?.end({ cache: plain ? "off" : call.output === null ? "hit" : traced ? "retrace" : "miss" });
     }
   }
 
-  #graph(form: string): Graph {
+  #graph(args: string, state: State | null, last: Last | null): Graph {
+    const stream = streamIndex();
+    if (last !== null && last.stream === stream) return last.graph;
+    const form = `${args}${state?.form ?? ""}@${stream}`;
     let graph = this.#graphs.get(form);
     if (graph === undefined) {
       const made = privateSlot();
@@ -147,6 +159,7 @@ class Compiler {
       graph = { native: keep(new NativeHandle("closure", made.read())), results: new Map(), result: null };
       this.#graphs.set(form, graph);
     }
+    this.#last = { form: args, state, stream, graph };
     return graph;
   }
 
@@ -173,7 +186,9 @@ class Compiler {
     if (before !== null) {
       // Only a run of the function can change where the arrays are.
       const after = output === null ? before : new State(this.#state);
-      after.install(keep(values.slice(count)));
+      const replaced = values.slice(count);
+      keepAll(replaced);
+      after.install(replaced);
       // What a trace has added to the state is no longer there where the same form comes again.
       if (graph !== null && after.form !== before.form) this.#forget();
     }
@@ -211,6 +226,7 @@ class Compiler {
     this.#closure.dispose();
     for (const { native } of this.#graphs.values()) native.dispose();
     this.#graphs.clear();
+    this.#last = null;
   }
 }
 

@@ -155,7 +155,8 @@ function checkedPlan(plan: Plan): Pick<Run, "count" | "bounds" | "window"> {
   if (typeof window !== "number" || !Number.isInteger(window) || window < 1) {
     throw new RangeError(`${op}: plan.memory.window must be a whole number from 1, got ${describe(window)}.`);
   }
-  return { count, bounds, window };
+  // A copy: the run goes on for long, and what was checked must not change meanwhile.
+  return { count, bounds: bounds.slice(), window };
 }
 
 /** The result of one step, which must hold an Array: without one there is nothing to evaluate. */

@@ -15,6 +15,10 @@ import { type Form, formOf } from "./trees.ts";
 /** The arrays of one container or object: its own, not those of containers inside of it. */
 interface Place {
   readonly arrays: readonly MxArray[];
+  /** Takes the arrays that are there now. False when anything else has changed: then they are of no use. */
+  reread(): boolean;
+  /** Forgets the arrays. */
+  clear(): void;
   /** Puts other arrays in place, one for each. */
   install(arrays: readonly MxArray[]): void;
   /** What puts everything back as it is now. */
@@ -38,6 +42,22 @@ export class State {
   constructor(tree: unknown) {
     this.form = collect(tree, this.#places, new Set());
     for (const place of this.#places) for (const array of place.arrays) this.arrays.push(array);
+  }
+
+  /** Reads the arrays again. False when the form is another one, or may be: then a new State is needed. */
+  reread(): boolean {
+    this.arrays.length = 0;
+    for (const place of this.#places) {
+      if (!place.reread()) return false;
+      for (const array of place.arrays) this.arrays.push(array);
+    }
+    return true;
+  }
+
+  /** Lets go of the arrays, which would live on with a State that is kept for the next call. */
+  clear(): void {
+    this.arrays.length = 0;
+    for (const place of this.#places) place.clear();
   }
 
   install(arrays: readonly MxArray[]): void {
@@ -67,13 +87,30 @@ function copy(array: MxArray): MxArray {
 
 class Protocol implements Place {
   readonly #object: TreeState;
-  readonly #form: Form;
-  readonly arrays: readonly MxArray[];
+  #form: Form;
+  readonly #count: number;
 
   constructor(object: TreeState) {
     this.#object = object;
-    this.#form = formOf(object[treeState].get(), "compile: the state");
-    this.arrays = this.#form.arrays;
+    this.#form = this.#read();
+    this.#count = this.arrays.length;
+  }
+
+  get arrays(): readonly MxArray[] {
+    return this.#form.arrays;
+  }
+
+  #read(): Form {
+    return formOf(this.#object[treeState].get(), "compile: the state");
+  }
+
+  reread(): boolean {
+    this.#form = this.#read();
+    return this.arrays.length === this.#count;
+  }
+
+  clear(): void {
+    this.#form = empty;
   }
 
   get text(): string {
@@ -91,19 +128,56 @@ class Protocol implements Place {
   }
 }
 
+const empty: Form = { arrays: [], rebuild: () => undefined };
+
 /** A list, an object or a Map. */
 class Container implements Place {
   readonly #tree: object;
+  /** The keys of the arrays. */
   readonly #keys: unknown[] = [];
+  /** Every key of an object, arrays and containers alike, and the container at it; null for an array. */
+  readonly #items: [key: unknown, inner: object | null][] = [];
   readonly arrays: MxArray[] = [];
 
   constructor(tree: object) {
     this.#tree = tree;
   }
 
-  add(key: unknown, array: MxArray): void {
+  add(key: unknown, value: object): void {
+    const isArray = isLeaf(value);
+    this.#items.push([key, isArray ? null : value]);
+    if (!isArray) return;
     this.#keys.push(key);
-    this.arrays.push(array);
+    this.arrays.push(value as unknown as MxArray);
+  }
+
+  reread(): boolean {
+    const { arrays } = this;
+    const items = this.#items;
+    const tree = this.#tree;
+    arrays.length = 0;
+    let at = 0;
+    const differs = (key: unknown, value: unknown): boolean => {
+      if (typeof value !== "object" || value === null) return false;
+      const item = items[at++];
+      if (item === undefined || item[0] !== key) return true;
+      if (item[1] !== null) return item[1] !== value;
+      if (!isLeaf(value)) return true;
+      arrays.push(value as unknown as MxArray);
+      return false;
+    };
+    if (tree instanceof Map) {
+      for (const [key, value] of tree) if (differs(key, value)) return false;
+    } else if (tree instanceof Set) {
+      return false;
+    } else if (!ArrayBuffer.isView(tree)) {
+      for (const key of Object.keys(tree)) if (differs(key, (tree as Record<string, unknown>)[key])) return false;
+    }
+    return at === items.length;
+  }
+
+  clear(): void {
+    this.arrays.length = 0;
   }
 
   install(arrays: readonly MxArray[]): void {
@@ -158,10 +232,8 @@ function collect(tree: unknown, places: Place[], seen: Set<object>): string {
   const visit = (key: unknown, value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     text += `${String(key).length}:${String(key)}`;
-    if (isLeaf(value)) {
-      place.add(key, value as unknown as MxArray);
-      text += ",";
-    } else text += collect(value, places, seen);
+    place.add(key, value);
+    text += isLeaf(value) ? "," : collect(value, places, seen);
   };
   if (tree instanceof Map) for (const [key, value] of tree) visit(key, value);
   else if (!ArrayBuffer.isView(tree)) {
