@@ -77,6 +77,13 @@ export function produceVector(op: string, slot: Pointer): MxArray[] {
 
 function ownAll(op: string, handles: readonly Pointer[]): MxArray[] {
   const arrays = wrapArrays(handles, op);
-  if (opHook !== null) for (const array of arrays) opHook(op, array);
+  if (opHook === null) return arrays;
+  try {
+    for (const array of arrays) opHook(op, array);
+  } catch (error) {
+    // The caller gets none of them.
+    for (const array of arrays) array.dispose();
+    throw error;
+  }
   return arrays;
 }

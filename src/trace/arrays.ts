@@ -6,6 +6,7 @@ import { dtypeNames } from "../core/dtype.ts";
 import { backend, C } from "../core/native.ts";
 import { check } from "../core/error.ts";
 import { readSlot, readSlotI32, slot } from "../core/slots.ts";
+import { arrayHandles } from "../core/vector.ts";
 import type { ArrayForm } from "./record.ts";
 
 /** The form of a live array. */
@@ -22,18 +23,16 @@ export function formOfHandle(handle: Pointer): ArrayForm {
   };
 }
 
-/** The forms of the arrays of a vector. */
+/**
+ * The forms of the arrays of a vector. Takes no slot of the ring an array: the call that is watched has its result in
+ * one that is not read yet, and a list of thousands would come round to it.
+ */
 export function formsOfVector(vector: Pointer): ArrayForm[] {
-  const forms: ArrayForm[] = [];
-  const size = C.mlx_vector_array_size(vector);
-  for (let i = 0; i < size; i++) {
-    const out = slot();
-    check(C.mlx_vector_array_get(out, vector, i), "trace");
-    const handle = readSlot(out);
-    forms.push(formOfHandle(handle));
+  return arrayHandles(vector, "trace").map((handle) => {
+    const form = formOfHandle(handle);
     C.mlx_array_free(handle);
-  }
-  return forms;
+    return form;
+  });
 }
 
 // Streams by number: MLX numbers them through the whole process, and never anew.

@@ -35,12 +35,30 @@ export function processName(): string {
   return ["bun", ...process.argv.slice(1, 2).map((path) => basename(path))].join(" ");
 }
 
+/** What Linux tells of a process: the number of its parent, and when it began. */
+function processStat(id: number | "self"): { parent: number; started: string } | null {
+  const stat = read(() => readFileSync(`/proc/${id}/stat`, "utf8"));
+  // The name before may hold anything.
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields === undefined ? null : { parent: Number(fields[1]), started: fields[19]! };
+}
+
 /**
  * The same in all threads of one process, and in no other process: a process may get the number of one that is gone,
  * so the time of its start is part of it where the system tells.
  */
 export function processKey(): string {
-  const stat = read(() => readFileSync("/proc/self/stat", "utf8"));
-  const started = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return started === undefined ? String(pid) : `${pid}-${started}`;
+  const stat = processStat("self");
+  return stat === null ? String(pid) : `${pid}-${stat.started}`;
+}
+
+/** The keys of the processes that this one descends from, as far as the system tells: else its parent's alone. */
+export function ancestorKeys(): string[] {
+  const keys: string[] = [];
+  for (let id = process.ppid; id > 0;) {
+    const stat = processStat(id);
+    keys.push(stat === null ? String(id) : `${id}-${stat.started}`);
+    id = stat?.parent ?? 0;
+  }
+  return keys;
 }

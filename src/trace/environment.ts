@@ -1,5 +1,6 @@
 /** Tracing a whole process by its environment. */
 
+import { resolve } from "node:path";
 import { processKey } from "./clock.ts";
 import { sessionVariable } from "./file.ts";
 import { record, type Recording, type RecordOptions } from "./recording.ts";
@@ -15,6 +16,8 @@ export function startFromEnvironment(): void {
   const path = process.env["MLX_TS_TRACE"];
   if (recording !== null || path === undefined || path === "") return;
   process.env[sessionVariable] ??= processKey();
+  // For children that begin in another folder.
+  process.env["MLX_TS_TRACE"] = resolve(path);
   const options: RecordOptions = { path, fine: flag("MLX_TS_TRACE_FINE") };
   const limit = process.env["MLX_TS_TRACE_LIMIT"];
   if (limit !== undefined && limit !== "") {

@@ -6,8 +6,9 @@
 import { lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { MlxError } from "../core/error.ts";
-import { processKey, tid } from "./clock.ts";
+import { ancestorKeys, processKey, tid } from "./clock.ts";
 import type { TraceEvent, TraceFile } from "./chrome.ts";
+import { put } from "./merge.ts";
 
 /** Names the run: what does not belong to it is overwritten. Children get it through their environment. */
 export const sessionVariable = "MLX_TS_TRACE_SESSION";
@@ -37,29 +38,10 @@ function existing(path: string): TraceFile | null {
     return null;
   }
   const data = file?.otherData;
-  const ours = data?.format === "mlx-ts trace" && (data.session === session() || data.session === processKey());
+  if (data?.format !== "mlx-ts trace") return null;
+  // A child may have been given an environment without the session: Bun.spawn gives the one that its parent had at first.
+  const ours = [session(), processKey()].includes(data.session) || ancestorKeys().includes(data.session);
   return ours ? (file as TraceFile) : null;
-}
-
-/** Replaces what a writer has in a trace. */
-function put(file: TraceFile, id: string, events: readonly TraceEvent[]): void {
-  const old = file.otherData.writers.find((writer) => writer.id === id);
-  if (old !== undefined) file.traceEvents.splice(old.from, old.count);
-  const rest = file.otherData.writers
-    .filter((writer) => writer !== old)
-    .map((writer) =>
-      old !== undefined && writer.from > old.from ? { ...writer, from: writer.from - old.count } : writer,
-    );
-  const from = file.traceEvents.length;
-  // Recordings of one thread that overlap have events in common.
-  const known = new Set(file.traceEvents.map(identity));
-  const added = events.filter((event) => event.ph === "M" || !known.has(identity(event)));
-  file.traceEvents = file.traceEvents.concat(added);
-  file.otherData.writers = [...rest, { id, from, count: added.length }];
-}
-
-function identity({ ph, pid, tid, ts, dur, name, id }: TraceEvent): string {
-  return [ph, pid, tid, ts, dur, id, name].join(" ");
 }
 
 /** Whether the process that wrote a lock has gone, or has held it for too long. */
@@ -119,6 +101,9 @@ export function writeTrace(path: string, id: string, baseUs: number, events: (ba
     });
   } catch (error) {
     if (temporary !== "") rmSync(temporary, { force: true });
-    throw new MlxError("trace", `${path} cannot be written: ${(error as Error).message}.`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    // The system would name the lock.
+    const reason = code === "ENOENT" ? "there is no such folder" : message;
+    throw new MlxError("trace", `${path} cannot be written: ${reason}.`);
   }
 }

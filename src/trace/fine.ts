@@ -11,7 +11,7 @@ import { evaluateOne } from "../core/evaluate.ts";
 import type { Handle } from "../core/handle.ts";
 import { insideNative } from "../core/ledger.ts";
 import { backend, C } from "../core/native.ts";
-import { readSlot, slot } from "../core/slots.ts";
+import { privateSlot } from "../core/slots.ts";
 import { formOfHandle } from "./arrays.ts";
 import { now } from "./clock.ts";
 import type { ArrayForm, Sample, RecordedView } from "./record.ts";
@@ -73,11 +73,14 @@ export class Storages {
   }
 }
 
+// Not of the ring: a graph may have more arrays than that has slots, and the operation around may use one.
+const made = privateSlot();
+
 /** Wraps a handle that the caller disposes. */
 function held(all: MxArray[], call: (out: Pointer) => number): MxArray {
-  const out = slot();
-  check(call(out), "trace");
-  const array = wrapArray(readSlot(out));
+  made.clear();
+  check(call(made.address), "trace");
+  const array = wrapArray(made.read());
   all.push(array);
   return array;
 }

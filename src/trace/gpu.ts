@@ -1,9 +1,9 @@
 /** Metal's own capture of what the GPU does, around a function. */
 
-import { writeSync } from "node:fs";
 import { describe } from "../core/describe.ts";
 import { requireFunction } from "../core/scope.ts";
 import { isAvailable, startCapture, stopCapture } from "../platforms/metal.ts";
+import { say } from "./say.ts";
 
 /** Why nothing can be captured here, or null. */
 function obstacle(): string | null {
@@ -28,7 +28,7 @@ export function captureGpu<T>(path: string, fn: () => T): T {
   requireFunction(fn, "trace.captureGpu");
   const reason = obstacle();
   if (reason !== null) {
-    writeSync(2, `mlx-ts trace: nothing is captured: ${reason}.\n`);
+    say(`mlx-ts trace: nothing is captured: ${reason}.\n`);
     return fn();
   }
   startCapture(path);

@@ -19,16 +19,37 @@ function plain(value: unknown): boolean {
   return value === null || ["string", "boolean", "undefined"].includes(typeof value) || Number.isFinite(value);
 }
 
-/** What a file can hold. Of anything but plain values and lists of them, a few words: an Array must not be computed. */
-function written(details: Details | undefined): Details {
-  const entries = Object.entries(details ?? {}).map(([name, value]): [string, unknown] => {
-    if (plain(value) || (Array.isArray(value) && value.length <= 100 && value.every(plain))) return [name, value];
-    return [name, describe(value)];
-  });
-  return Object.fromEntries(entries);
+/** What a file can hold of one value. */
+function writtenValue(value: unknown): unknown {
+  if (plain(value)) return value;
+  // A list of their own: one may be changed later, or say itself what stands for it in JSON.
+  if (Array.isArray(value) && value.length <= 100 && value.every(plain)) return Array.from<unknown>(value);
+  return describe(value);
 }
 
-const words = (error: unknown): Details => ({ error: error instanceof Error ? error.message : String(error) });
+const UNREADABLE = "cannot be read";
+
+/**
+ * What a file can hold. Of anything but plain values and lists of them, a few words: an Array must not be computed.
+ * Never throws: a program must not fail because it is recorded.
+ */
+function written(details: Details | undefined): Details {
+  try {
+    const entries = Object.entries(details ?? {}).map(([name, value]) => [name, writtenValue(value)] as const);
+    return Object.fromEntries(entries);
+  } catch {
+    return { details: UNREADABLE };
+  }
+}
+
+/** What a span says of an error. Anything can be thrown: what has no text, or throws when it is asked for one. */
+function words(error: unknown): Details {
+  try {
+    return { error: String(error instanceof Error ? error.message : error) };
+  } catch {
+    return { error: UNREADABLE };
+  }
+}
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

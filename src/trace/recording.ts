@@ -1,16 +1,16 @@
 /** A recording: what happens between its start and its end. */
 
-import { writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe } from "../core/describe.ts";
 import { checkOptions } from "../core/options.ts";
 import { emptyTrace, writeTrace } from "./file.ts";
 import { fineWarning, toEvents, type TraceEvent, type TraceFile } from "./chrome.ts";
 import { epoch, now, pid, tid } from "./clock.ts";
-import { atExit, notAtExit } from "./exit.ts";
+import { atExit, nextNumber, notAtExit } from "./exit.ts";
 import { type RecordedOp, type RecordedStep, recordedOps, recordedSteps } from "./ops.ts";
 import type { Cost, TraceRecord } from "./record.ts";
 import { Ring } from "./ring.ts";
+import { say } from "./say.ts";
 import { Costs, type Slowest, slowestText } from "./slowest.ts";
 import { connect, disconnect, openSpans, type Sink } from "./tracer.ts";
 
@@ -25,13 +25,8 @@ export interface RecordOptions {
   summary?: boolean | undefined;
 }
 
-let lastNumber = 0;
 // Once is enough for programs that record every step.
 let warned = false;
-
-function say(text: string): void {
-  writeSync(2, text);
-}
 
 /** Events of this thread from its start to its end. Made by `record`. */
 export class Recording implements Disposable {
@@ -42,7 +37,7 @@ export class Recording implements Disposable {
   readonly #ring: Ring<TraceRecord>;
   readonly #costs = new Costs();
   readonly #start: number = now();
-  readonly #id = `${pid}.${tid}.${++lastNumber}`;
+  readonly #id = `${pid}.${tid}.${nextNumber()}`;
   readonly #sink: Sink;
   readonly #end: (() => void) | null;
   #stopped: number | null = null;

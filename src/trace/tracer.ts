@@ -237,7 +237,13 @@ const tracer: Tracer = {
     if (!fine) return;
     const since = now();
     const before = computed;
-    for (const array of arrays) compute(array, operation, null, 1);
+    try {
+      for (const array of arrays) compute(array, operation, null, 1);
+    } catch (error) {
+      // The caller gets the error, and none of the arrays.
+      for (const array of arrays) array.dispose();
+      throw error;
+    }
     own(since, before);
   },
 };
@@ -276,4 +282,6 @@ export function disconnect(sink: Sink): void {
   setOpHook(null);
   setTracer(null);
   claimed = null;
+  // A later recording leaves out what began before it, and a promise may never end.
+  promises.clear();
 }

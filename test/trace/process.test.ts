@@ -70,7 +70,7 @@ test("variables that make no sense", async () => {
     'MLX_TS_TRACE_FINE is "maybe"',
   );
   const result = await traced("mx.add(1, 1)", { MLX_TS_TRACE: join(folder, "none", "t.json") });
-  expect(result.output).toContain("cannot be written");
+  expect(result.output).toContain("cannot be written: there is no such folder.");
   expect(result.code).not.toBe(0);
 });
 

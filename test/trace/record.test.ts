@@ -369,7 +369,7 @@ test("bad options", () => {
   }
   const missing = join(folder, "no", "t.json");
   expect(refusal(() => trace.record({ path: missing }))).toStartWith(
-    `MlxError: trace: ${missing} cannot be written: ENOENT`,
+    `MlxError: trace: ${missing} cannot be written: there is no such folder.`,
   );
   expect(refusal(() => trace.span(untyped(1), () => 1))).toBe("TypeError: trace.span: name must be a string, got 1.");
   expect(refusal(() => trace.span("a", untyped(1)))).toBe("TypeError: trace.span: expected a function, got 1.");

@@ -239,6 +239,22 @@ describe("refusals", () => {
     mx.dispose(parts);
   });
 
+  test("bounds that are changed while the ranges run change nothing", async () => {
+    const plan = explicit(6, 2, 1);
+    const seen: number[][] = [];
+    const parts = await mx.runPlanned(plan, (r0, r1) => {
+      seen.push([r0, r1]);
+      (plan.bounds as Int32Array).fill(7);
+      return mx.ones([r1 - r0]);
+    });
+    expect(seen).toEqual([
+      [0, 2],
+      [2, 4],
+      [4, 6],
+    ]);
+    mx.dispose(parts);
+  });
+
   test("arguments that make no sense throw at once", () => {
     const bad = (plan: unknown, ...rest: unknown[]): string =>
       refusal(() =>
