@@ -14,25 +14,56 @@ import { parseArgs } from "node:util";
 import * as mx from "mlx-ts";
 import { attentionWork, type Plan, planRanges } from "mlx-ts/planner";
 
-const { values: flags } = parseArgs({
-  options: {
-    n: { type: "string", default: "2048" },
-    heads: { type: "string", default: "8" },
-    "kv-heads": { type: "string", default: "2" },
-    dim: { type: "string", default: "64" },
-    full: { type: "boolean", default: false },
-    budget: { type: "string", default: "0.5" },
-    window: { type: "string", default: "2" },
-    rate: { type: "string" },
-    "no-check": { type: "boolean", default: false },
-  },
-});
-const [n, hq, hkv, d] = [flags.n, flags.heads, flags["kv-heads"], flags.dim].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const usage = `usage: bun examples/plan-attention.ts [options]
+  --n N, --heads N, --kv-heads N, --dim N   the shape (default: 2048, 8, 2, 64)
+  --full                                    without the causal mask
+  --budget SECONDS                          what a range may take (default: 0.5)
+  --window N                                ranges alive at once (default: 2)
+  --rate NUMBER                             multiply-accumulates a second (default: measured)
+  --no-check                                without the gradient in one piece`;
+
+const options = {
+  n: { type: "string", default: "2048" },
+  heads: { type: "string", default: "8" },
+  "kv-heads": { type: "string", default: "2" },
+  dim: { type: "string", default: "64" },
+  full: { type: "boolean", default: false },
+  budget: { type: "string", default: "0.5" },
+  window: { type: "string", default: "2" },
+  rate: { type: "string" },
+  "no-check": { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
+/** Ends the program with what a user can act on, without a stack. */
+function refuse(error: unknown): never {
+  console.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}
+
+function readFlags(): ReturnType<typeof parseArgs<{ options: typeof options }>>["values"] {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+const flags = readFlags();
+if (flags.help) {
+  console.log(usage);
+  process.exit(0);
+}
+
+/** A flag that counts something. */
+function count(name: "n" | "heads" | "kv-heads" | "dim"): number {
+  const value = Number(flags[name]);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  return refuse(`--${name}: expected an integer of at least 1, not "${flags[name]}"`);
+}
+
+const [n, hq, hkv, d] = [count("n"), count("heads"), count("kv-heads"), count("dim")];
+if (hq % hkv !== 0) refuse(`--heads: ${hq} is no multiple of the ${hkv} of --kv-heads`);
 const causal = !flags.full;
 const b = 1;
 /** A dK and a dV. */
@@ -151,50 +182,57 @@ async function planned<T>(name: string, ranges: Plan<"explicit">, run: () => Pro
   return value;
 }
 
-const rate = flags.rate === undefined ? measureRate() : Number(flags.rate);
-console.log(
-  `attention backward, ${causal ? "causal" : "full"}: ${n} rows, ${hq} query heads over ${hkv} key heads of ${d}, float32`,
-);
-console.log(`${(rate / 1e9).toFixed(2)} GMAC/s ${flags.rate === undefined ? "measured" : "given"}`);
-
-const forKeys = plan("dkv", rate);
-const { dK, dV } = await planned("dK, dV", forKeys, () =>
-  mx.runPlanned(forKeys, keyGradients, {
-    combine: (total, part) => ({ dK: total.dK.add(part.dK), dV: total.dV.add(part.dV) }),
-    progress,
-  }),
-);
-
-const forQueries = plan("dq", rate);
-const pieces = await planned("dQ", forQueries, () => mx.runPlanned(forQueries, queryGradient, { progress }));
-const dQ = mx.concatenate(pieces, -2);
-mx.eval(dQ);
-mx.dispose(pieces);
-
-/** The largest difference, relative to the largest value. */
+/** The largest difference, relative to the largest value: of what is zero everywhere, the difference itself. */
 const difference = (a: mx.Array, b: mx.Array): number =>
-  Number(mx.tidy(() => mx.max(mx.abs(a.subtract(b))).divide(mx.max(mx.abs(b)))).item());
-
-if (!flags["no-check"]) {
-  const { q, k, v, dO } = inputs;
-  const loss = (q: mx.Array, k: mx.Array, v: mx.Array): mx.Array => mx.sum(mx.multiply(attention(q, k, v), dO));
-  const whole = await peakOf(() => {
-    const gradients = mx.grad(loss, { argnums: [0, 1, 2] })(q, k, v);
-    mx.eval(gradients);
-    return gradients;
+  mx.tidy(() => {
+    const [off, largest] = [mx.max(mx.abs(a.subtract(b))), mx.max(mx.abs(b))].map((x) => Number(x.item()));
+    return off! / (largest! || 1);
   });
-  console.log(`in one piece: peak ${inMiB(whole.peak)}, ${whole.seconds.toFixed(2)} s`);
-  for (const [name, ours, theirs] of [
-    ["dQ", dQ, whole.value[0]],
-    ["dK", dK, whole.value[1]],
-    ["dV", dV, whole.value[2]],
-  ] as const) {
-    const off = difference(ours, theirs);
-    right &&= off <= 1e-4;
-    console.log(`  ${name} differs by ${off.toExponential(1)}`);
+
+async function main(): Promise<void> {
+  const rate = flags.rate === undefined ? measureRate() : Number(flags.rate);
+  console.log(
+    `attention backward, ${causal ? "causal" : "full"}: ${n} rows, ${hq} query heads over ${hkv} key heads of ${d}, float32`,
+  );
+  console.log(`${(rate / 1e9).toFixed(2)} GMAC/s ${flags.rate === undefined ? "measured" : "given"}`);
+
+  const forKeys = plan("dkv", rate);
+  const { dK, dV } = await planned("dK, dV", forKeys, () =>
+    mx.runPlanned(forKeys, keyGradients, {
+      combine: (total, part) => ({ dK: total.dK.add(part.dK), dV: total.dV.add(part.dV) }),
+      progress,
+    }),
+  );
+
+  const forQueries = plan("dq", rate);
+  const pieces = await planned("dQ", forQueries, () => mx.runPlanned(forQueries, queryGradient, { progress }));
+  const dQ = mx.concatenate(pieces, -2);
+  mx.eval(dQ);
+  mx.dispose(pieces);
+
+  if (!flags["no-check"]) {
+    const { q, k, v, dO } = inputs;
+    const loss = (q: mx.Array, k: mx.Array, v: mx.Array): mx.Array => mx.sum(mx.multiply(attention(q, k, v), dO));
+    const whole = await peakOf(() => {
+      const gradients = mx.grad(loss, { argnums: [0, 1, 2] })(q, k, v);
+      mx.eval(gradients);
+      return gradients;
+    });
+    console.log(`in one piece: peak ${inMiB(whole.peak)}, ${whole.seconds.toFixed(2)} s`);
+    for (const [name, ours, theirs] of [
+      ["dQ", dQ, whole.value[0]],
+      ["dK", dK, whole.value[1]],
+      ["dV", dV, whole.value[2]],
+    ] as const) {
+      const off = difference(ours, theirs);
+      right &&= off <= 1e-4;
+      console.log(`  ${name} differs by ${off.toExponential(1)}`);
+    }
+    mx.dispose(whole.value);
   }
-  mx.dispose(whole.value);
+  mx.dispose([inputs, dQ, dK, dV]);
+  console.log(right ? "equal, within the estimate" : "NOT as planned");
+  process.exitCode = right ? 0 : 1;
 }
-mx.dispose([inputs, dQ, dK, dV]);
-console.log(right ? "equal, within the estimate" : "NOT as planned");
-process.exitCode = right ? 0 : 1;
+
+await main().catch(refuse);

@@ -80,6 +80,24 @@ test.each([
 
 test("a plan that cannot be is the planner's own error", async () => {
   const { code, lines } = await run("--n 512 --heads 2 --kv-heads 1 --dim 16 --rate 1");
-  expect(lines.join("\n")).toContain("PlannerError: planner: budgetSeconds: ");
+  expect(lines.at(-1)).toStartWith("error: planner: budgetSeconds: ");
   expect(code).toBe(1);
 }, 130_000);
+
+test.each([
+  ["--n 1.5", 'error: --n: expected an integer of at least 1, not "1.5"'],
+  ["--heads 3", "error: --heads: 3 is no multiple of the 2 of --kv-heads"],
+  ["--rate 1e9 --window 0", "error: planner: memory.window: expected an integer from 1 to"],
+  ["--bogus", "error: Unknown option '--bogus'"],
+])("%s is an error without a stack", async (args, message) => {
+  const { code, lines } = await run(args);
+  expect(lines.at(-1)).toStartWith(message);
+  expect(lines.join("\n")).not.toMatch(/^ +at /m);
+  expect(code).toBe(1);
+});
+
+test("one row, whose gradient of queries and keys is nothing", async () => {
+  const { code, lines } = await run("--n 1 --heads 2 --kv-heads 1 --dim 16 --rate 1e9");
+  expect(lines.at(-1)).toBe("equal, within the estimate");
+  expect(code).toBe(0);
+});
