@@ -82,7 +82,8 @@ function arraysOf(trees: readonly unknown[], operation: string): { arrays: Handl
 function run(trees: readonly unknown[], operation: string, starts: boolean, call: (vector: Pointer) => number): void {
   const { arrays, handles } = arraysOf(trees, operation);
   if (arrays.length === 0) return;
-  const span = tracer === null ? null : tracer.begin(starts ? "asyncEval" : "eval", operation, { arrays: arrays.length });
+  const span =
+    tracer === null ? null : tracer.begin(starts ? "asyncEval" : "eval", operation, { arrays: arrays.length });
   try {
     const vector = C.mlxts_vector_new(pointerAddress(handles), handles.length);
     // What cannot be computed at all is refused before anything runs: nothing is spoiled then.
