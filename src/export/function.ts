@@ -107,7 +107,11 @@ function closureOf(fn: ExportableFunction, operation: string, shapeless: boolean
     const arrays: unknown[] = takeArrays(inputs, operation);
     const kwargs = readArrayMap(names);
     if (Object.keys(kwargs).length > 0) arrays.push(kwargs);
-    writeGraph(out, traceShapes(shapeless, () => fn(...(arrays as never[]))), inputs);
+    writeGraph(
+      out,
+      traceShapes(shapeless, () => fn(...(arrays as never[]))),
+      inputs,
+    );
   };
   const handle = nativeClosure("closure_kwargs", raw, (callback, payload, destructor) =>
     C.mlx_closure_kwargs_new_func_payload(callback, payload, destructor),

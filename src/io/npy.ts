@@ -43,7 +43,8 @@ export function readNpz(source: ByteSource, stream: number): Record<string, MxAr
 const LARGE = 1 << 20;
 
 function readEntry(source: ByteSource, entry: ZipEntry, stream: number): MxArray {
-  const piecewise = entry.deflated && entry.size >= LARGE ? InflatedSource.open(packedBytes(source, entry), entry) : null;
+  const piecewise =
+    entry.deflated && entry.size >= LARGE ? InflatedSource.open(packedBytes(source, entry), entry) : null;
   if (piecewise === null) return readNpy(unpacked(source, entry), stream);
   using whole = piecewise;
   try {

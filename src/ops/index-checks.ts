@@ -146,14 +146,7 @@ function limited(array: MxArray, of: Axis, fromEnd: boolean, op: string, on: Poi
 }
 
 /** In a graph for all shapes, which has to ask for the length each time. */
-function limitedByGraph(
-  handle: Pointer,
-  dtype: Dtype,
-  of: Axis,
-  fromEnd: boolean,
-  op: string,
-  on: Pointer,
-): Pointer {
+function limitedByGraph(handle: Pointer, dtype: Dtype, of: Axis, fromEnd: boolean, op: string, on: Pointer): Pointer {
   // A dtype that holds every length, and makes no float beside the indices' own.
   const wide = dtype === "uint64" ? "uint64" : "int64";
   const call = (write: (out: Pointer) => number): Pointer => {

@@ -51,7 +51,8 @@ export class StorageExportError extends MlxError {
 
 const reasons: Record<Exclude<StorageStatus, "success">, string> = {
   executionFailed: "the array has no value, its evaluation failed",
-  metalNotAvailable: "Metal is not available: this build of MLX or this machine has none; exportStorage exports the storage of any backend",
+  metalNotAvailable:
+    "Metal is not available: this build of MLX or this machine has none; exportStorage exports the storage of any backend",
   unsupportedBackend: "the storage is not readable by the host; { host: true } gives a copy where that helps",
   arrayNotAvailable:
     "the array has no value yet: evaluate it, or pass { waitUntilAvailable: true }; inside of a transform it may never have one",

@@ -38,7 +38,11 @@ describe("damage", () => {
   /** The entry with packed bytes of one's own. */
   const packed = (bytes: Uint8Array): string =>
     refusal(() =>
-      load({ name: "x.npy", data: bytes, says: { method: 8, size: npy.length, crc: crc32(npy), packed: bytes.length } }),
+      load({
+        name: "x.npy",
+        data: bytes,
+        says: { method: 8, size: npy.length, crc: crc32(npy), packed: bytes.length },
+      }),
     );
   const good = new Uint8Array(deflateRawSync(npy));
 
@@ -51,7 +55,9 @@ describe("damage", () => {
 
   test("a wrong size", () => {
     expect(says({ size: npy.length - 4 })).toContain(`cannot be decompressed to ${npy.length - 4} bytes`);
-    expect(says({ size: npy.length + 4 })).toContain(`decompresses to ${npy.length} bytes instead of ${npy.length + 4}`);
+    expect(says({ size: npy.length + 4 })).toContain(
+      `decompresses to ${npy.length} bytes instead of ${npy.length + 4}`,
+    );
   });
 
   test("packed bytes that are cut, empty, no deflated data, or go on", () => {

@@ -101,7 +101,8 @@ scoped("nothing is left when they are refused", () => {
   const wrong = ids([9]);
   mx.take(a, ids([1]));
   const before = C.mlxts_live_handles();
-  for (const use of [...Object.values(reads), ...Object.values(writes)]) mx.tidy(() => void caught(() => use(a, wrong)));
+  for (const use of [...Object.values(reads), ...Object.values(writes)])
+    mx.tidy(() => void caught(() => use(a, wrong)));
   expect(C.mlxts_live_handles()).toBe(before);
 });
 
@@ -109,9 +110,21 @@ describe("in transforms", () => {
   scoped("placeholders are limited, and gradients go where the values came from", () => {
     const a = mx.arange(6);
     const pick = (index: mx.Array): mx.Array => a.get(index);
-    expect(mx.compile(pick)(ids([1, 99])).tolist()).toEqual([1, 5]);
-    expect(mx.vmap(pick)(ids([1, 99])).tolist()).toEqual([1, 5]);
-    expect(mx.grad((x: mx.Array) => mx.sum(x.get(later([1, 9]))))(mx.ones([6])).tolist()).toEqual([0, 1, 0, 0, 0, 1]);
+    expect(
+      mx
+        .compile(pick)(ids([1, 99]))
+        .tolist(),
+    ).toEqual([1, 5]);
+    expect(
+      mx
+        .vmap(pick)(ids([1, 99]))
+        .tolist(),
+    ).toEqual([1, 5]);
+    expect(
+      mx
+        .grad((x: mx.Array) => mx.sum(x.get(later([1, 9]))))(mx.ones([6]))
+        .tolist(),
+    ).toEqual([0, 1, 0, 0, 0, 1]);
   });
 
   // It holds no lengths, and asks for them each time. MLX knows no scatter there, so that at() has an error of its own.
@@ -153,12 +166,19 @@ describe("checks of everything", () => {
     expect(mx.indexChecks()).toBe(true);
     expect(refusal(() => mx.take(a, later([1, 9])))).toContain("take: indices[1] is 9, out of range");
     expect(refusal(() => a.at(later([1, -9])).add(1))).toContain("at: index 0[1] is -9");
-    expect(mx.compile((index: mx.Array) => a.get(index))(ids([1, 99])).tolist()).toEqual([1, 5]);
-    expect(refusal(() => mx.setIndexChecks(untyped(1)))).toStartWith("TypeError: setIndexChecks: on must be true or false");
+    expect(
+      mx
+        .compile((index: mx.Array) => a.get(index))(ids([1, 99]))
+        .tolist(),
+    ).toEqual([1, 5]);
+    expect(refusal(() => mx.setIndexChecks(untyped(1)))).toStartWith(
+      "TypeError: setIndexChecks: on must be true or false",
+    );
   });
 
   test("can be asked for by the environment", async () => {
-    const program = 'attempt("take", () => mx.take(mx.arange(3), mx.add(mx.array([7], { dtype: "int32" }), 0)).tolist());';
+    const program =
+      'attempt("take", () => mx.take(mx.arange(3), mx.add(mx.array([7], { dtype: "int32" }), 0)).tolist());';
     expect(await said(program)).toEqual(["take: [2]"]);
     expect(await said(program, { env: { MLX_TS_CHECK_INDICES: "1" } })).toEqual([
       "take: RangeError: take: indices[0] is 7, out of range for an axis of length 3.",

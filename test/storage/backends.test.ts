@@ -52,7 +52,9 @@ describe("Metal's rows, through a fake of the native answers", () => {
 
   scoped("a view that cannot be read throws, and loses nothing", () => {
     const { view } = tryMetal(numbers(2), { hostAddress: () => 0 });
-    expect(refusal(() => view!.bytes)).toStartWith("MlxError: bytes: the host cannot read the storage: take toTypedArray()");
+    expect(refusal(() => view!.bytes)).toStartWith(
+      "MlxError: bytes: the host cannot read the storage: take toTypedArray()",
+    );
     expect(refusal(() => view!.copy())).toStartWith("MlxError: copy:");
   });
 

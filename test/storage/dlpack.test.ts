@@ -58,7 +58,9 @@ describe("a capsule", () => {
       const capsule = numbers(4).exportStorage().toDLPack();
       capsule.dispose();
       capsule.dispose();
-      expect(refusal(() => capsule.take())).toStartWith("DisposedError: take: this DLPackCapsule was already disposed.");
+      expect(refusal(() => capsule.take())).toStartWith(
+        "DisposedError: take: this DLPackCapsule was already disposed.",
+      );
       expect(capsule.name).toBe("dltensor_versioned");
       numbers(4).exportStorage().toDLPack();
     });
