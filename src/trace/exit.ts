@@ -31,7 +31,8 @@ function shared(): Shared {
     if (process.listenerCount(signal) > 1) return;
     endAll();
     process.off(signal, onSignal);
-    process.kill(process.pid, signal);
+    // Not at once: before it loads a program anew, `bun --watch` calls the listeners of SIGTERM without any signal.
+    setImmediate(() => process.kill(process.pid, signal));
   };
   return { count: 0, endings, endAll, onSignal };
 }

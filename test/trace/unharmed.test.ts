@@ -141,9 +141,10 @@ test("a listener that the program has for one signal decides what the signal doe
   expect(written()).toEqual(["add", "sin"]);
 });
 
-test("a program that is loaded anew keeps what it recorded, and a signal ends it", async () => {
+/** Runs a program that loads itself anew once, by the option of Bun that is given, and then ends itself by SIGTERM. */
+async function reloaded(option: string): Promise<{ text: string; signal: unknown }> {
   const other = join(folder, "other.ts");
-  const program = join(folder, "hot.ts");
+  const program = join(folder, "program.ts");
   writeFileSync(other, "export const turn = 1;\n");
   writeFileSync(
     program,
@@ -156,11 +157,20 @@ test("a program that is loaded anew keeps what it recorded, and a signal ends it
     setTimeout(() => process.exit(9), 15000);`,
   );
   const env = { ...process.env, MLX_TS_TRACE: file };
-  const child = Bun.spawn([process.execPath, "--hot", program], { stdout: "pipe", stderr: "ignore", env });
+  const child = Bun.spawn([process.execPath, option, program], { stdout: "pipe", stderr: "ignore", env });
   const text = await child.stdout.text();
   await child.exited;
-  expect([text, child.signalCode]).toEqual(["1 1\n2 1\n", "SIGTERM"]);
+  return { text, signal: child.signalCode };
+}
+
+test("a program that --hot loads anew keeps what it recorded, and a signal ends it", async () => {
+  expect(await reloaded("--hot")).toEqual({ text: "1 1\n2 1\n", signal: "SIGTERM" });
   expect(written().sort()).toEqual(["cos", "sin"]);
+}, 20_000);
+
+test("a program that --watch loads anew goes on, in a trace of its own", async () => {
+  expect(await reloaded("--watch")).toEqual({ text: "1 1\n2 1\n", signal: "SIGTERM" });
+  expect(written()).toEqual(["cos"]);
 }, 20_000);
 
 test("children that get the first environment, or begin in another folder, write into the same file", async () => {
