@@ -3,7 +3,7 @@
 import type { Pointer } from "../backend/types.ts";
 import { MxArray, wrapArray, wrapArrays } from "./array.ts";
 import { MlxError, takeNativeMessage } from "./error.ts";
-import { opHook } from "./hooks.ts";
+import { opHook, tellAll } from "./hooks.ts";
 import { C } from "./native.ts";
 import { readSlot } from "./slots.ts";
 import { defaultStreamHandle, type StreamOptions, streamHandle } from "./stream.ts";
@@ -77,13 +77,6 @@ export function produceVector(op: string, slot: Pointer): MxArray[] {
 
 function ownAll(op: string, handles: readonly Pointer[]): MxArray[] {
   const arrays = wrapArrays(handles, op);
-  if (opHook === null) return arrays;
-  try {
-    for (const array of arrays) opHook(op, array);
-  } catch (error) {
-    // The caller gets none of them.
-    for (const array of arrays) array.dispose();
-    throw error;
-  }
+  if (opHook !== null) tellAll(op, arrays);
   return arrays;
 }

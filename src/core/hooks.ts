@@ -13,6 +13,16 @@ export function setOpHook(hook: OpHook | null): void {
   opHook = hook;
 }
 
+/** Tells the hook of all results of a call. Where it throws, the caller gets none of them. */
+export function tellAll(operation: string, results: readonly Handle[]): void {
+  try {
+    for (const result of results) opHook?.(operation, result);
+  } catch (error) {
+    for (const result of results) result.dispose();
+    throw error;
+  }
+}
+
 /** What takes time and is no operation: `closure` is a JavaScript function that native code calls. */
 export type SpanKind = "eval" | "asyncEval" | "wait" | "compile" | "transform" | "closure" | "io";
 
