@@ -101,9 +101,9 @@ export function writeTrace(path: string, id: string, baseUs: number, events: (ba
     });
   } catch (error) {
     if (temporary !== "") rmSync(temporary, { force: true });
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, syscall, message } = error as NodeJS.ErrnoException;
     // The system would name the lock.
-    const reason = code === "ENOENT" ? "there is no such folder" : message;
+    const reason = code === "ENOENT" && syscall === "open" ? "there is no such folder" : message;
     throw new MlxError("trace", `${path} cannot be written: ${reason}.`);
   }
 }

@@ -51,8 +51,13 @@ function words(error: unknown): Details {
   }
 }
 
+/** False where that cannot be found out. */
 function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  try {
+    return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -83,7 +88,9 @@ export function span<T>(name: string, fn: () => T, details?: Record<string, unkn
     return result;
   }
   opened.detach();
-  return result.then(
+  // What only looks like a promise may give nothing, or throw, when it is asked to go on.
+  const promise = result instanceof Promise ? result : Promise.resolve(result);
+  return promise.then(
     (value) => {
       opened.end();
       return value;

@@ -78,6 +78,25 @@ test.each(thrown)("what a span throws comes out as it is, and is noted: %s", asy
   ]);
 });
 
+test("what only looks like a promise is waited for, and what does not say so is a value", async () => {
+  using t = trace.record();
+  const thenable = { then: (done: (value: number) => void) => done(5) };
+  const broken = { then: unreadable };
+  const hidden = Object.defineProperty({}, "then", { get: unreadable });
+  expect(await trace.span("thenable", () => thenable)).toBe(5);
+  const failed = trace.span("broken", () => broken) as unknown as Promise<never>;
+  expect(await failed.catch((error: Error) => error.message)).toBe("unreadable");
+  expect(trace.span("hidden", () => hidden) === hidden).toBe(true);
+  expect(trace.span("revoked", () => revoked) === revoked).toBe(true);
+  const spans = parsedTrace(JSON.stringify(t)).traceEvents.filter(({ cat, ph }) => cat === "span" && ph !== "e");
+  expect(spans.map(({ ph, name, args }) => [ph, name, args])).toEqual([
+    ["b", "thenable", {}],
+    ["b", "broken", { error: "unreadable" }],
+    ["X", "hidden", {}],
+    ["X", "revoked", {}],
+  ]);
+});
+
 test("details that cannot be read are no error, and a list is copied", () => {
   using t = trace.record();
   const list: unknown[] = Object.assign([1, 2], { toJSON: () => 1n });
