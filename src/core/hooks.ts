@@ -5,7 +5,8 @@
 
 import type { Handle } from "./handle.ts";
 
-export type OpHook = (operation: string, result: Handle) => void;
+/** `more` says that the result is another one of the call before. */
+export type OpHook = (operation: string, result: Handle, more?: boolean) => void;
 
 export let opHook: OpHook | null = null;
 
@@ -16,7 +17,7 @@ export function setOpHook(hook: OpHook | null): void {
 /** Tells the hook of all results of a call. Where it throws, the caller gets none of them. */
 export function tellAll(operation: string, results: readonly Handle[]): void {
   try {
-    for (const result of results) opHook?.(operation, result);
+    for (const [i, result] of results.entries()) opHook?.(operation, result, i > 0);
   } catch (error) {
     for (const result of results) result.dispose();
     throw error;

@@ -43,9 +43,9 @@ let fine = false;
 // Time of all primitives that fine mode has evaluated.
 let computed = 0;
 let storages = new Storages();
-// The call that the funnel's hook has not claimed yet, and the operation of the last one that it has.
+// The call that the funnel's hook has not claimed yet, and what the last one that it has gave.
 let call: NativeCall | null = null;
-let claimed: { operation: string; outputs: ArrayForm[]; start: number } | null = null;
+let claimed: { outputs: ArrayForm[]; start: number } | null = null;
 
 function emit(record: TraceRecord): void {
   for (const sink of sinks) if (record.start >= sink.start) sink.add(record);
@@ -99,20 +99,19 @@ function formOf(array: MxArray, operation: string): ArrayForm {
   return { shape: shapeOf(array, operation), dtype: array.dtype, elements: array.size, bytes: array.nbytes };
 }
 
-function onOp(operation: string, result: Handle): void {
+function onOp(operation: string, result: Handle, more = false): void {
   if (!(result instanceof MxArray)) return;
   const since = now();
   const before = computed;
   const form = formOf(result, operation);
-  if (call === null && claimed?.operation === operation) {
-    // Another result of the same call.
+  if (more && claimed !== null) {
     claimed.outputs.push(form);
     cost(claimed.start, { row: operation, self: 0, count: 0, bytes: form.bytes });
   } else {
     const unseen = { name: operation, start: since, end: since, inputs: [], stream: "" };
     const record = opRecord(operation, call ?? unseen, [form]);
     call = null;
-    claimed = { operation, outputs: record.op!.outputs, start: record.start };
+    claimed = { outputs: record.op!.outputs, start: record.start };
     leaf(record, operation, 1);
   }
   if (fine) computeResult(operation, result);

@@ -64,6 +64,11 @@ test("several results of one call are one operation", () => {
   );
   expect(ops.map(({ name }) => name)).toEqual(["arange", "split"]);
   expect(ops[1]!.args["outputs"]).toEqual(["int32[2]", "int32[2]", "int32[2]"]);
+  // Its native call has no stream and is not watched.
+  const x = mx.array([1]);
+  const depends = recorded(() => [1, 2].forEach((count) => mx.depends(new Array<mx.Array>(count).fill(x), [x])));
+  expect(named(depends, "op").map(({ args }) => args["outputs"] ?? 1)).toEqual([1, ["float32[1]", "float32[1]"]]);
+  x.dispose();
 });
 
 test("a stream of one's own", () => {
