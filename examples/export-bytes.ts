@@ -37,6 +37,13 @@ function writeTensor(path: string, name: string, view: mx.StorageView): void {
   }
 }
 
+if (process.argv[2]?.startsWith("-")) {
+  console.log(
+    "usage: bun examples/export-bytes.ts [FILE]\n  FILE   where the 64 MB go (default: a file that is removed)",
+  );
+  process.exit(process.argv[2] === "--help" ? 0 : 1);
+}
+
 const folder = mkdtempSync(join(tmpdir(), "export-bytes-"));
 const path = process.argv[2] ?? join(folder, "waves.safetensors");
 try {

@@ -14,15 +14,40 @@
 import { parseArgs } from "node:util";
 import { metalLimits, type ModelledBuffer, type ResolvedLimits, simulate, type SimulatedOp } from "mlx-ts/planner";
 
-const { values: flags } = parseArgs({
-  options: {
-    architecture: { type: "string", default: "applegpu_g13s" },
-    rounds: { type: "string", default: "5" },
-    elements: { type: "string", default: "13000000" },
-    measure: { type: "boolean", default: false },
-    child: { type: "string" },
-  },
-});
+const usage = `usage: bun examples/probe-packing.ts [options]
+  --architecture NAME   what to model where there is no Metal (default: applegpu_g13s)
+  --rounds N            evaluations, of which the fastest counts (default: 5)
+  --elements N          elements of the arrays that are added (default: 13000000)
+  --measure             time the probes without Metal too`;
+
+const options = {
+  architecture: { type: "string", default: "applegpu_g13s" },
+  rounds: { type: "string", default: "5" },
+  elements: { type: "string", default: "13000000" },
+  measure: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+  child: { type: "string" },
+} as const;
+
+/** Ends the program with what a user can act on, without a stack. */
+function refuse(problem: unknown): never {
+  console.error(`error: ${problem instanceof Error ? problem.message : String(problem)}`);
+  process.exit(1);
+}
+
+function readFlags(): ReturnType<typeof parseArgs<{ options: typeof options }>>["values"] {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+const flags = readFlags();
+if (flags.help) {
+  console.log(usage);
+  process.exit(0);
+}
 const elements = count("elements");
 const rounds = count("rounds");
 const side = 64;
@@ -31,7 +56,7 @@ const side = 64;
 function count(name: "elements" | "rounds"): number {
   const value = Number(flags[name]);
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new RangeError(`--${name}: expected an integer of at least 1, not "${flags[name]}"`);
+  return refuse(`--${name}: expected an integer of at least 1, not "${flags[name]}"`);
 }
 
 const probes = ["products", "additions"] as const;

@@ -15,8 +15,14 @@ import * as mx from "mlx-ts";
 
 const LIMIT_MS = 60_000;
 
-if (process.env["MLX_RANK"] === undefined) await start(Number(Bun.argv[2] ?? 2));
-else work();
+if (process.env["MLX_RANK"] === undefined) {
+  const size = Bun.argv[2] ?? "2";
+  if (/^[1-9]\d*$/.test(size)) await start(Number(size));
+  else {
+    console.log("usage: bun examples/ring.ts [processes]\n  processes   how many compute together (default: 2)");
+    if (size !== "--help") process.exitCode = 1;
+  }
+} else work();
 
 /** One rank: a step of gradient descent on its own share of the data, the same weights everywhere. */
 function work(): void {

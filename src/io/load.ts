@@ -72,19 +72,19 @@ export function load(
 export function load(
   path: string,
   format: LoadFormat | undefined,
-  returnMetadata: true,
+  returnMetadata: true | (LoadOptions & { returnMetadata: true }),
   options?: LoadOptions,
 ): [arrays: Record<string, MxArray>, metadata: Record<string, Metadata>];
 export function load(
   path: string,
   format: "npy" | (LoadOptions & { format: "npy" }),
-  returnMetadata?: false,
+  returnMetadata?: false | (LoadOptions & { returnMetadata?: false | undefined }),
   options?: LoadOptions,
 ): MxArray;
 export function load(
   path: string,
   format: Named | (LoadOptions & { format: Named; returnMetadata?: false | undefined }),
-  returnMetadata?: false,
+  returnMetadata?: false | (LoadOptions & { returnMetadata?: false | undefined }),
   options?: LoadOptions,
 ): Record<string, MxArray>;
 export function load(

@@ -1,6 +1,6 @@
 // examples/export-bytes.ts as a user runs it: the file holds the tensor, and the process has not grown by a copy of it.
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runProcess } from "../../scripts/gate/process.ts";
@@ -30,3 +30,16 @@ test("64 MB go to a file and through a hash without a copy", async () => {
     rmSync(folder, { recursive: true });
   }
 }, 70_000);
+
+test("a flag is no name for a file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "mlx-ts-example-"));
+  try {
+    const command = [process.execPath, join(root, "examples/export-bytes.ts"), "--nosuch"];
+    const { code, output } = await runProcess(command, { cwd: folder, timeout: 60 });
+    expect(output).toContain("usage: bun examples/export-bytes.ts");
+    expect(code).toBe(1);
+    expect(existsSync(join(folder, "--nosuch"))).toBe(false);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 30_000);

@@ -54,3 +54,9 @@ test("counts that are none are refused before anything is printed", async () => 
     expect(output).not.toContain("modelled");
   }
 });
+
+test("flags that do not exist are refused without a stack", async () => {
+  const { code, output } = await run("--nosuch");
+  expect(code).toBe(1);
+  expect(output.trim()).toBe("error: Unknown option '--nosuch'");
+});

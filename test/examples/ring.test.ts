@@ -19,3 +19,11 @@ test("a ring of one is refused, and the starter says who failed", async () => {
   expect(output).toContain("rank 0 ended with 1");
   expect(code).toBe(1);
 }, 90_000);
+
+test("a number of processes that is none is refused", async () => {
+  for (const size of ["0", "x", "-1", "1.5"]) {
+    const { code, output } = await example(size);
+    expect(output).toContain("usage: bun examples/ring.ts");
+    expect(code).toBe(1);
+  }
+}, 30_000);

@@ -52,9 +52,12 @@ export function accepted(): void {
 
   same<ReturnType<typeof npyOf>, mx.Array>(true);
   same<ReturnType<typeof namedOf>, Record<string, mx.Array>>(true);
+  same<ReturnType<typeof lazyOf>, Record<string, mx.Array>>(true);
   const [arrays, metadata] = mx.load("x.bin", { format: "gguf", returnMetadata: true });
   same<typeof arrays, Record<string, mx.Array>>(true);
   same<typeof metadata, Record<string, mx.Metadata>>(true);
+  const [named] = mx.load("x.bin", "safetensors", { returnMetadata: true });
+  same<typeof named, Record<string, mx.Array>>(true);
   mx.saveSafetensors("x", { nested: [x] }, { metadata: { a: "b" } });
 
   const gradient = mx.valueAndGrad((w: mx.Array) => w.sum());
@@ -64,6 +67,7 @@ export function accepted(): void {
 
 const npyOf = (path: string) => mx.load(path, "npy");
 const namedOf = (path: string) => mx.load(path, { format: "safetensors" });
+const lazyOf = (path: string) => mx.load(path, "safetensors", { lazy: true });
 
 export function refused(): void {
   // @ts-expect-error: an unknown file format
