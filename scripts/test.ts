@@ -51,7 +51,14 @@ async function runStep(step: Step, number: string, patterns: string[]): Promise<
 }
 
 async function main(): Promise<number> {
-  const { chosen, patterns } = choose();
+  let choice: ReturnType<typeof choose>;
+  try {
+    choice = choose();
+  } catch (error) {
+    log(`error: ${error instanceof Error ? error.message : String(error)}`);
+    return 2;
+  }
+  const { chosen, patterns } = choice;
   const missing = missingPrerequisites(root);
   for (const line of missing) log(line);
   const total = { passed: 0, failed: missing.length };

@@ -130,13 +130,23 @@ export function liveFunctions(): number {
   return functions.size;
 }
 
-/** MLX's words, with what to do about those that name a part which no user wrote. */
+// What to do about those of MLX's words that name a part which no user wrote.
+const hints: readonly (readonly [words: string, operations: RegExp, hint: string])[] = [
+  [
+    "Not implemented for Depends",
+    /./,
+    "mx.depends, and the gradient of a checkpoint with it, can be neither batched nor differentiated forwards: take mx.grad(mx.checkpoint((x) => mx.sum(mx.vmap(f)(x)))) for mx.vmap(mx.grad(mx.checkpoint(f))), or leave the checkpoint out",
+  ],
+  [
+    "does not match cotangent shape ()",
+    /grad$/i,
+    "a gradient is that of one number: let the function return a scalar, by mx.sum or mx.mean",
+  ],
+];
+
 function refused(operation: string, reason: string): MlxError {
-  // The gradient of a checkpoint holds the values back until they are wanted, by the operation that depends makes too.
-  const hint = reason.includes("Not implemented for Depends")
-    ? "mx.depends, and the gradient of a checkpoint with it, can be neither batched nor differentiated forwards: take mx.grad(mx.checkpoint((x) => mx.sum(mx.vmap(f)(x)))) for mx.vmap(mx.grad(mx.checkpoint(f))), or leave the checkpoint out"
-    : "";
-  return new MlxError(operation, reason, hint);
+  const found = hints.find(([words, operations]) => reason.includes(words) && operations.test(operation));
+  return new MlxError(operation, reason, found?.[2] ?? "");
 }
 
 /** A native call that can run closures: an error thrown inside one comes out as the same object. */

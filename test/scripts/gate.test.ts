@@ -162,6 +162,12 @@ describe("the command", () => {
     expect(result.code).not.toBe(0);
     expect(result.output).toContain('no step is called "nonsense"');
   });
+
+  test("an unknown option is refused in one sentence", async () => {
+    const result = await runProcess([process.execPath, script, "--nonsense"], { timeout: 60 });
+    expect(result.code).toBe(2);
+    expect(result.output).toMatch(/^error: Unknown option '--nonsense'.*\n$/);
+  });
 });
 
 describe("processes", () => {

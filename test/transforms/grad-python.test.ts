@@ -63,9 +63,13 @@ scoped("the loss comes alone or first in a list", () => {
   ]) {
     expect(refused(value)).toStartWith(words);
   }
-  expect(refusal(() => mx.grad((x: mx.Array) => x)(vector(1, 2)))).toContain(
-    "[vjp] Output shape (2) does not match cotangent shape ()",
-  );
+  const vectorValued = refusal(() => mx.grad((x: mx.Array) => x)(vector(1, 2)));
+  expect(vectorValued).toContain("[vjp] Output shape (2) does not match cotangent shape ()");
+  expect(vectorValued).toContain("let the function return a scalar, by mx.sum or mx.mean");
+  // A cotangent that its caller gave says nothing about the function.
+  const ofVjp = refusal(() => mx.vjp((x: mx.Array) => [x], [vector(1, 2)], [mx.array(1)]));
+  expect(ofVjp).toContain("does not match cotangent shape ()");
+  expect(ofVjp).not.toContain("let the function return a scalar");
 });
 
 scoped("objects with the state protocol are no trees of gradients, and the error says what is", () => {
