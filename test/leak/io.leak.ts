@@ -117,6 +117,7 @@ function withFiles(step: () => void): Finding[] {
   step();
   const before = openFiles();
   const findings = measureLoop(bounds, step);
+  for (let wait = 0; wait < 100 && openFiles() > before; wait++) Bun.sleepSync(20);
   const left = openFiles() - before;
   return [...findings, { ok: left <= 0, text: `${Math.max(left, 0)} open files left` }];
 }
