@@ -7,7 +7,7 @@ import * as mx from "../../src/index.ts";
 import * as trace from "../../src/trace/index.ts";
 import { type Finding, leakCases, measureAsyncLoop, measureLoop } from "./measure.ts";
 
-const bounds = { iterations: 10_000, warm: 1_000, growth: 20 };
+const bounds = { iterations: 10_000, warm: 3_000, growth: 20 };
 const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const folder = mkdtempSync(join(place, "mlx-ts-leak-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
