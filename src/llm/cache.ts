@@ -19,8 +19,6 @@ interface Layer {
 export class KVCache implements Disposable {
   #layers: (Layer | null)[];
   #length = 0;
-  /** `#length` as an array, for MLX: made once a step and shared by all layers. */
-  #start: mx.Array | null = null;
 
   constructor(layers: number) {
     this.#layers = new Array<Layer | null>(layers).fill(null);
@@ -36,7 +34,7 @@ export class KVCache implements Disposable {
     if (!Number.isInteger(length) || length < 0 || length > this.#length) {
       throw new RangeError(`KVCache.trim: the cache holds ${this.#length} positions, cannot keep ${length}.`);
     }
-    this.#moveTo(length);
+    this.#length = length;
   }
 
   /**
@@ -48,27 +46,22 @@ export class KVCache implements Disposable {
     const end = this.#length + keys.shape[2]!;
     const held = (this.#layers[layer] ??= { keys: empty(keys), values: empty(values), room: 0 });
     if (end > held.room) grow(held, end);
-    this.#start ??= mx.keep(mx.array([this.#length], { dtype: "int32" }));
-    replace(held, "keys", mx.sliceUpdate(held.keys, keys, this.#start, POSITIONS));
-    replace(held, "values", mx.sliceUpdate(held.values, values, this.#start, POSITIONS));
+    // Plain numbers, which are checked here: an Array of starts would be limited in the graph where it is not known.
+    const start = [this.#length];
+    replace(held, "keys", mx.sliceUpdate(held.keys, keys, start, POSITIONS));
+    replace(held, "values", mx.sliceUpdate(held.values, values, start, POSITIONS));
     return [firstPositions(held.keys, end, held.room), firstPositions(held.values, end, held.room)];
   }
 
   /** Counts positions that every layer has written. */
   advance(positions: number): void {
-    this.#moveTo(this.#length + positions);
-  }
-
-  #moveTo(length: number): void {
-    this.#length = length;
-    this.#start?.dispose();
-    this.#start = null;
+    this.#length += positions;
   }
 
   dispose(): void {
     mx.dispose(this.#layers);
     this.#layers = this.#layers.map(() => null);
-    this.#moveTo(0);
+    this.#length = 0;
   }
 
   [Symbol.dispose](): void {

@@ -114,6 +114,11 @@ export function insideCount(array: MxArray, of: Axis, op: string, place: string,
   return answer === 0 ? handle : limited(array, of, false, op, on);
 }
 
+/** Whether the values are known, and all from 0 to `most`. */
+export function knownUpTo(array: MxArray, handle: Pointer, most: number, op: string): boolean {
+  return look(array, handle, 0, most, op) === 0;
+}
+
 /** Values that are yet to be computed, limited to an axis. */
 export function limitedToAxis(array: MxArray, of: Axis, op: string, on: Pointer): Pointer {
   return limited(array, of, true, op, on);

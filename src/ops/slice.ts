@@ -25,9 +25,8 @@ import { integerBounds } from "../core/dtype.ts";
 import { newArrayFrom } from "../core/literal.ts";
 import { newScalar } from "../core/scalar.ts";
 import { holdArray } from "../core/temporaries.ts";
-import { toTyped } from "../core/readback.ts";
-import { readyNow } from "../core/ready.ts";
 import { axisLength, shapeOfInput } from "./args.ts";
+import { knownUpTo } from "./index-checks.ts";
 import { step } from "./steps.ts";
 
 /** The handle of the starts, none of which lets a part of these lengths leave the array. */
@@ -51,8 +50,11 @@ function safeStarts(
   }
   const { dtype } = starts;
   const bounds = integerBounds[dtype];
-  // MLX says what it thinks of other dtypes. The limits have the starts' own, so that no common one is looked for.
-  if (bounds === undefined || dtype === "bool" || knownToFit(starts, rooms)) return given;
+  // MLX says what it thinks of other dtypes.
+  if (bounds === undefined || dtype === "bool") return given;
+  // One room for all axes, the least: where there are several, starts that fit may be limited for nothing.
+  if (knownUpTo(starts, given, Math.min(...rooms), op)) return given;
+  // The limits have the starts' own dtype, so that no common one is looked for.
   const least = holdArray(newScalar(0, dtype));
   const highest = Number(bounds[1]);
   const limits = rooms.map((room) => Math.min(Math.max(room, 0), highest));
@@ -60,14 +62,6 @@ function safeStarts(
   const most = holdArray(newArrayFrom(wide ? limits.map(BigInt) : limits, { dtype, shape: starts.shape }));
   const out = slot();
   return step(C.mlx_clip(out, given, least, most, on), out, op, [starts]);
-}
-
-/** Whether the starts are computed already and in range: then limiting them, two operations a call, is not needed. */
-function knownToFit(starts: MxArray, rooms: readonly number[]): boolean {
-  if (!readyNow(starts)) return false;
-  const values = toTyped(starts);
-  for (let i = 0; i < rooms.length; i++) if (values[i]! < 0 || values[i]! > rooms[i]!) return false;
-  return true;
 }
 
 function checkStart(start: unknown, name: string, room: number, op: string): void {

@@ -206,6 +206,42 @@ describe("starts of slice and sliceUpdate that leave no room are limited to it",
     });
   }
 
+  scoped("known starts that fit cost no operation, whether they are of one axis or of several", () => {
+    const a = mx.zeros([6, 9]);
+    const graph = (starts: mx.Array, axes: number[]): string => {
+      let text = "";
+      mx.exportToDot((part) => (text += part), mx.slice(a, starts, axes, [2, 3]));
+      return text;
+    };
+    const limited = /Minimum|Maximum/;
+    expect(graph(ids([4], "int32"), [0])).not.toMatch(limited);
+    expect(graph(ids([0, 4], "int64"), [0, 1])).not.toMatch(limited);
+    expect(graph(ids([5], "int32"), [0])).toMatch(limited);
+    expect(graph(later([4], "int32"), [0])).toMatch(limited);
+    // Each axis has a room of its own: 4 and 6 here.
+    for (const [starts, at] of [
+      [
+        [4, 6],
+        [4, 6],
+      ],
+      [
+        [9, 6],
+        [4, 6],
+      ],
+      [
+        [1, 9],
+        [1, 6],
+      ],
+    ] as const) {
+      const b = mx.arange(54).reshape(6, 9);
+      expect(mx.slice(b, ids([...starts], "int32"), [0, 1], [1, 1]).item()).toBe(
+        b.get(Math.min(starts[0], 5), Math.min(starts[1], 8)).item(),
+      );
+      const corner = mx.slice(b, ids([...starts], "int32"), [0, 1], [2, 3]).get(0, 0);
+      expect(corner.item()).toBe(b.get(at[0], at[1]).item());
+    }
+  });
+
   scoped("other dtypes are refused in MLX's words, computed or not", () => {
     const a = mx.arange(12).reshape(3, 4);
     for (const dtype of ["bool", "float32"] as const) {
